@@ -73,6 +73,8 @@ COLLOPT_CORE_SOURCES = \
 	src/recorder/recorder.h \
 	src/recorder/sentences.c \
 	src/recorder/sentences.h \
+	src/recorder/stall.c \
+	src/recorder/stall.h \
 	src/schedule/bind.c \
 	src/schedule/bind.h \
 	src/schedule/block.h \
@@ -289,6 +291,8 @@ COLLOPT_BACKEND_SOURCES = \
 	src/mpi/call/init.c \
 	src/mpi/call/init.h \
 	src/mpi/call/reduce_local.c \
+	src/mpi/call/stall.c \
+	src/mpi/call/stall.h \
 	src/mpi/call/start.c
 
 # The functions of include/collopt.h: in the front and in the static archives.

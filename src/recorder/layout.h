@@ -114,6 +114,9 @@ struct collopt_recording {
     uint32_t members_at, members;
     _Atomic uint64_t recorded;  /* calls, ever */
     int32_t local_ranks;        /* of this MPI_COMM_WORLD on this node; -1: not known */
+    /* ns of CLOCK_MONOTONIC: when it looked at the others, to tell where they wait
+     * (COLLOPT_STALL) */
+    _Atomic uint64_t told;
 };
 
 _Static_assert(sizeof(struct collopt_recorded_call) == 64, "a cache line");

@@ -251,6 +251,7 @@ static bool read_body(int fd, struct copies *c, struct collopt_snapshot *s, char
     s->life = c->head.life;
     s->recorded = c->head.recorded;
     s->local_ranks = c->head.local_ranks;
+    s->told = c->head.told;
     read_comms(c, s);
     read_calls(c, s);
     return true;

@@ -41,6 +41,7 @@ struct collopt_snapshot {
     uint32_t life;              /* enum collopt_recorded_life */
     int local_ranks;
     uint64_t recorded;          /* calls, ever */
+    uint64_t told;              /* see layout.h */
     bool full;                  /* it has more communicators than it can record */
     bool changing;              /* something was being written, and is left out here */
     size_t calls, comms;

@@ -73,6 +73,12 @@ static const struct collopt_setting_row rows[] = {
     { .name = "COLLOPT_RECORD", .kind = COLLOPT_SWITCH, .scope = COLLOPT_LOCAL,
       .values = "on|off", .preset = "on", FIELD(record),
       .help = "on: write down the latest calls where `collopt ps` finds them" },
+    { .name = "COLLOPT_STALL", .kind = COLLOPT_NUMBER, .scope = COLLOPT_LOCAL,
+      .values = "SECONDS|off", .preset = "off", .least = 1, .most = 1000000, FIELD(stall),
+      .help = "say where the ranks of a node are once one waits for so long in a reduction" },
+    { .name = "COLLOPT_STALL_ABORT", .kind = COLLOPT_SWITCH, .scope = COLLOPT_LOCAL,
+      .values = "on|off", .preset = "off", FIELD(stall_abort),
+      .help = "on: end the job when COLLOPT_STALL has said so" },
     { .name = "COLLOPT_WAIT", .kind = COLLOPT_WORD, .scope = COLLOPT_LOCAL,
       .values = "auto|spin|yield", .preset = "auto", FIELD(wait),
       .help = "how to wait for a message; auto: yield the processor where ranks outnumber "
@@ -259,10 +265,12 @@ static bool read_shape(struct collopt_settings *s, const char *text, char *messa
         && (shape.kind != COLLOPT_HOSTS || read_hosts(s, shape.file, message, size));
 }
 
-/* A number that is 0 where collopt is to find it out. */
-static bool may_be_auto(const struct collopt_setting_row *row)
+/* The word that stands for 0; NULL: there is none. */
+static const char *word_for_none(const struct collopt_setting_row *row)
 {
-    return row->kind == COLLOPT_NUMBER && strcmp(row->preset, "auto") == 0;
+    bool word = row->kind == COLLOPT_NUMBER && strchr(row->values, '|');
+
+    return word ? strchr(row->values, '|') + 1 : NULL;
 }
 
 /* Sets ROW's field to TEXT; else MESSAGE says what would be right. */
@@ -270,6 +278,7 @@ static bool set(struct collopt_settings *s, const struct collopt_setting_row *ro
                 char *message, size_t size)
 {
     void *field = (char *)s + row->field;
+    const char *none = word_for_none(row);
     struct collopt_choice choice;
     size_t value;
     int word;
@@ -293,17 +302,17 @@ static bool set(struct collopt_settings *s, const struct collopt_setting_row *ro
         memcpy(field, &(unsigned){ (unsigned)word }, sizeof(unsigned));
         return true;
     case COLLOPT_NUMBER:
-        if (may_be_auto(row) && strcmp(text, row->preset) == 0) {
+        if (none && strcmp(text, none) == 0) {
             *(int *)field = 0;
             return true;
         }
         /* fall through */
     case COLLOPT_BYTES:
         if (!collopt_parse_size(text, &value)) {
-            snprintf(message, size, "it takes a number%s%s",
+            snprintf(message, size, "it takes a number%s%s%s",
                      row->kind == COLLOPT_BYTES ? " of bytes, such as 512, 64K, 1M, 2G"
                                                 : ", such as 8",
-                     may_be_auto(row) ? ", or auto" : "");
+                     none ? ", or " : "", none ? none : "");
             return false;
         }
         if (!in_range(row, value, message, size))
@@ -351,6 +360,7 @@ void collopt_setting_value_text(const struct collopt_settings *s,
                                 const struct collopt_setting_row *row, char *text, size_t size)
 {
     const void *field = (const char *)s + row->field;
+    const char *none = word_for_none(row);
     struct collopt_choice choice;
     char message[8];
     const char *string;
@@ -366,8 +376,8 @@ void collopt_setting_value_text(const struct collopt_settings *s,
             nth_word(row->values, (int)word, text);
         return;
     case COLLOPT_NUMBER:
-        if (may_be_auto(row) && *(const int *)field == 0)
-            snprintf(text, size, "%s", row->preset);
+        if (none && *(const int *)field == 0)
+            snprintf(text, size, "%s", none);
         else
             snprintf(text, size, "%d", *(const int *)field);
         return;

@@ -28,6 +28,8 @@ struct collopt_settings {
     enum collopt_log log;       /* COLLOPT_LOG */
     const char *report;         /* COLLOPT_REPORT: file, "stderr", or NULL */
     bool record;                /* COLLOPT_RECORD */
+    int stall;                  /* COLLOPT_STALL: seconds; 0: off */
+    bool stall_abort;           /* COLLOPT_STALL_ABORT */
     enum collopt_wait wait;     /* COLLOPT_WAIT */
     enum collopt_shm shm;       /* COLLOPT_SHM */
     size_t shm_size;            /* COLLOPT_SHM_SIZE: bytes of shared memory of a process */

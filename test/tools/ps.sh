@@ -3,51 +3,8 @@
 # on jobs that run, that are not recorded, and on several "nodes".  Only the test's own job is asked
 # for: others may run on the machine.
 
-. "${COLLOPT_SOURCE:-.}/test/mpi/lang.sh"
+. "${COLLOPT_SOURCE:-.}/test/tools/hang.sh"
 ps=$build/tools/collopt-ps
-collopt=$build/tools/collopt
-cd "$work" || exit 99
-
-# ---- a job in the background ---------------------------------------------------------------------
-
-# A shell stands between the launcher and each rank, so that a rank that is killed is not noticed.
-begin()                 # HOST RANKS WAY [VARIABLE=VALUE]...
-{
-    job_host=$1 job_ranks=$2 way=$3
-    shift 3
-    : >job
-    # shellcheck disable=SC2046         # the launcher has options
-    env COLLOPT_AFTER=1 "$@" "$collopt" $(launcher_of "$job_host") -n "$job_ranks" \
-        env $(library_of "$job_host") sh -c '"$@"; sleep 600' sh ./hang-"$job_host" "$way" \
-        >job 2>&1 </dev/null &
-    launcher=$!
-    tries=0
-    until [ "$(grep -c 'pid [0-9]* ready' job)" = "$job_ranks" ]; do
-        tries=$((tries + 1))
-        [ $tries -lt 300 ] || break
-        sleep 0.1
-    done
-    culprit=$(pid_of 1) other=$(pid_of 0)
-    cp job said
-}
-
-pid_of()                # RANK
-{
-    sed -n "s/.*rank $1: pid \([0-9]*\) ready.*/\1/p" job
-}
-
-# By the ids of the ranks: a launcher may leave one that is stopped.
-end()
-{
-    rank=0
-    while [ $rank -lt "$job_ranks" ]; do
-        pid=$(pid_of $rank)
-        [ -z "$pid" ] || kill -KILL "$pid" 2>/dev/null
-        rank=$((rank + 1))
-    done
-    kill "$launcher" 2>/dev/null
-    wait "$launcher" 2>/dev/null
-}
 
 # Until it says PATTERN: to hang takes a job a moment.
 asked()                 # PATTERN OPTION...
@@ -180,10 +137,7 @@ stacks()                # HOST
 
 tested=
 for host in $native_hosts; do
-    built_for "$host" || continue
-    # shellcheck disable=SC2046
-    $(wrapper "$host") -O1 -o hang-"$host" "$top/test/tools/hang.c" >said 2>&1 ||
-        fail "$host: hang.c"
+    compile "$host" || continue
     tested=yes
     for way in missing root count collective circle receive io stopped killed operation; do
         hangs "$host" 3 $way

@@ -16,6 +16,7 @@ TOOLS_TESTS = \
 	test/tools/ps.sh \
 	test/tools/rules-fuzz.sh \
 	test/tools/sanitizers.sh \
+	test/tools/stall.sh \
 	test/tools/tune-hosts.sh \
 	test/tools/tune.sh
 TESTS += $(TOOLS_TESTS)
@@ -23,6 +24,7 @@ EXTRA_DIST += $(TOOLS_TESTS) \
 	test/tools/app.c \
 	test/tools/browser.py \
 	test/tools/hang.c \
+	test/tools/hang.sh \
 	test/tools/report_page.py \
 	test/tools/report_test.py \
 	test/tools/standins.sh \

@@ -376,7 +376,8 @@ START_TEST(hashes)
         "COLLOPT_LOG=trace",       "COLLOPT_WAIT=spin",    "COLLOPT_SCRATCH=0",
         "COLLOPT_COMMUNICATORS=1", "COLLOPT_ISA=generic",  "COLLOPT=1",
         "COLLOPT_AFTER=auto",      "COLLOPT_ALLREDUCE=auto",
-        "COLLOPT_ASYNC=thread",     "COLLOPT_RECORD=off",
+        "COLLOPT_ASYNC=thread",    "COLLOPT_RECORD=off",
+        "COLLOPT_STALL=60",        "COLLOPT_STALL_ABORT=on",
     };
     enum { N = sizeof agreed / sizeof *agreed, LOCAL = sizeof local / sizeof *local };
     int n;

@@ -11,6 +11,7 @@
 #include "mpi/call/init.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "mpi/call/stall.h"
 #include "mpi/comm/arguments.h"
 #include "mpi/comm/comm.h"
 #include "mpi/comm/recorded.h"
@@ -26,6 +27,7 @@
 #include "mpi/request/async.h"
 #include "mpi/request/nonblocking.h"
 #include "mpi/request/table.h"
+#include "recorder/stall.h"
 #include "report/counters.h"
 #include "report/report.h"
 #include "report/timing.h"
@@ -135,6 +137,7 @@ void collopt_begin(void)
     collopt_arguments_begin();
     collopt_agree_on_world(collopt_world_reserve());
     collopt_record_begin(collopt_many_threads);
+    collopt_stall_watch();
     collopt_report_look_ahead(collopt_settings()->report, file_of_rules());
     collopt_world_open(collopt_world_agreed());
     meet_reporters();
@@ -296,6 +299,7 @@ void collopt_end(void)
     if (PMPI_Finalized(&finalized) || finalized || atomic_exchange(&ended, true))
         return;
     collopt_recorder_finalizes();
+    collopt_stall_end();
     if (where || rules) {
         collopt_comm_report();
         report(where, rules);

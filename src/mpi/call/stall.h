@@ -1,0 +1,8 @@
+/* COLLOPT_STALL: says where ranks wait, and ends the job where it is told to (recorder/stall.h). */
+#ifndef COLLOPT_MPI_CALL_STALL_H
+#define COLLOPT_MPI_CALL_STALL_H
+
+/* In MPI_Init, once calls are recorded. */
+void collopt_stall_watch(void);
+
+#endif
