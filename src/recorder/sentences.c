@@ -204,9 +204,15 @@ void collopt_add_absent(struct collopt_text *t, const struct collopt_job *job,
     if (!a->place || a->place->comm->calls + a->place->comm->starts == 0) {
         collopt_add(t, "it has not reduced there before; ");
     } else if (latest && latest->state == COLLOPT_RECORDED_DONE) {
-        collopt_add(t, "it has left number %" PRIu32 ", entered ", latest->number);
-        add_seconds(t, collopt_age(job->who[a->who], latest));
-        collopt_add(t, " ago; ");
+        uint64_t age = collopt_age(job->who[a->who], latest);
+
+        collopt_add(t, "it has left number %" PRIu32, latest->number);
+        if (age != UINT64_MAX) {
+            collopt_add(t, ", entered ");
+            add_seconds(t, age);
+            collopt_add(t, " ago");
+        }
+        collopt_add(t, "; ");
     }
     add_elsewhere(t, job, w, a);
 }
@@ -369,10 +375,14 @@ static void tell_waiting(struct teller *out, const struct collopt_job *job,
 
 static void tell_kind(struct teller *out, const struct collopt_mismatch *m, int kind)
 {
-    struct collopt_text *t = begin(out, "    rank ");
+    struct collopt_text *t = begin(out, "    ");
     struct ranges r = { .t = t, .to = -1 };
     const struct collopt_seen_call *c = NULL;
+    int n = 0;
 
+    for (size_t i = 0; i < m->n; i++)
+        n += m->rank[i].kind == kind;
+    collopt_add(t, n == 1 ? "rank " : "ranks ");
     for (size_t i = 0; i < m->n; i++)
         if (m->rank[i].kind == kind) {
             add_rank(&r, m->rank[i].place->rank, m->rank[i].place->rank);

@@ -7,13 +7,14 @@ cd "$work" || exit 99
 # A shell stands between the launcher and each rank, so that a rank that is killed is not noticed;
 # what is to happen then is $then.
 then='sleep 600'
+within=''               # a command that starts the launcher
 begin()                 # HOST RANKS WAY [VARIABLE=VALUE]...
 {
     job_host=$1 job_ranks=$2 way=$3
     shift 3
     : >job
-    # shellcheck disable=SC2046         # the launcher has options
-    env COLLOPT_AFTER=1 "$@" "$collopt" $(launcher_of "$job_host") -n "$job_ranks" \
+    # shellcheck disable=SC2046,SC2086  # the launcher has options
+    env COLLOPT_AFTER=1 "$@" $within "$collopt" $(launcher_of "$job_host") -n "$job_ranks" \
         env $(library_of "$job_host") sh -c '"$@"; '"$then" sh ./hang-"$job_host" "$way" \
         >job 2>&1 </dev/null &
     launcher=$!

@@ -133,6 +133,62 @@ stacks()                # HOST
         fail "$1: --stack without a debugger"
 }
 
+# ---- other places, users and clocks --------------------------------------------------------------
+
+# The id out here of the rank that has this one for itself.
+outer_of()              # PID
+{
+    for status in $(grep -lE "^NSpid:.*[[:space:]]$1\$" /proc/[0-9]*/status 2>/dev/null); do
+        process=${status#/proc/}
+        process=${process%/status}
+        case $(readlink "/proc/$process/exe" 2>/dev/null) in
+            "$work"/*) echo "$process" ;;
+        esac
+    done
+}
+
+# The namespaces of a container; they end with the command that made them.
+apart()                 # HOST OPTION...
+{
+    host_apart=$1
+    shift
+    within="unshare --fork --kill-child $*"
+    if ! $within true 2>/dev/null; then
+        echo "not tested: $within"
+        within=''
+        return
+    fi
+    begin "$host_apart" 3 missing
+    within=''
+    other=$(outer_of "$other") culprit=$(outer_of "$culprit")
+    asked "$(words_of missing)" || fail "$host_apart, unshare $*"
+    case $* in
+        *--time*) grep -q 'for a time that is not known: ranks 0, 2$' said ||
+            fail "$host_apart: times of another clock" ;;
+    esac
+    kill -KILL "$launcher"
+    wait "$launcher" 2>/dev/null
+}
+
+another_user()          # HOST
+{
+    nobody='setpriv --reuid 65534 --clear-groups'
+    if ! $nobody "$ps" --version >said 2>&1; then
+        echo "not tested: $nobody"
+        return
+    fi
+    $nobody "$ps" --pid "$other" >said 2>&1
+    [ $? = 3 ] || fail "$1: another user sees the job"
+    grep -q 'processes of other users were not looked at: be that user, or root' said ||
+        fail "$1: another user is not told why"
+}
+
+again_and_again()       # HOST
+{
+    timeout 3 "$ps" --pid "$other" --watch 0.2 >said 2>&1
+    [ "$(grep -c '^job of 3 ranks' said)" -gt 2 ] || fail "$1: --watch"
+}
+
 # ---- all of it -----------------------------------------------------------------------------------
 
 tested=
@@ -149,7 +205,14 @@ for host in $native_hosts; do
     asked "$(words_of missing)" || fail "$host: missing"
     nodes "$host"
     stacks "$host"
+    another_user "$host"
+    again_and_again "$host"
     end
+    begin "$host" 3 missing COLLOPT=off
+    asked "$(words_of missing)" || fail "$host: COLLOPT=off"
+    end
+    apart "$host" --pid --mount-proc
+    apart "$host" --time --monotonic 100000
     runs "$host"
     not_recorded "$host"
 done

@@ -256,7 +256,7 @@ START_TEST(mismatched)
         diagnose(RANKS);
         says("4 wait in call number 3, which is not the same on all, for 3.0 s: ranks 0-3\n");
         says("calls do not match: number 3 on MPI_COMM_WORLD\n");
-        says("rank 0, 2-3: MPI_Reduce number 3 (root 0, count 5)\n");
+        says("ranks 0, 2-3: MPI_Reduce number 3 (root 0, count 5)\n");
         says(way == 0 ? "rank 1: MPI_Scan number 3 (root 0, count 5)\n"
              : way == 1 ? "rank 1: MPI_Reduce number 3 (root 2, count 5)\n"
              : way == 2 ? "rank 1: MPI_Reduce number 3 (root 0, count 6)\n"
@@ -449,6 +449,7 @@ START_TEST(other_clock)
         rank[r].other_clock = true;
     diagnose(RANKS);
     says("for a time that is not known: ranks 0-2\n");
+    says("it has left number 2; it is in no reduction");
     accuses(3, COLLOPT_BLAME_OUTSIDE);
 }
 END_TEST
