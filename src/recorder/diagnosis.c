@@ -55,6 +55,8 @@ static void find_latest(const struct collopt_snapshot *s, struct collopt_place *
             p->start = c;
         else if (c->mode != COLLOPT_RECORDED_START && c->number == p->comm->calls)
             p->call = c;
+        if (c->state == COLLOPT_RECORDED_AWAITED)
+            p->awaited = c;
     }
 }
 
@@ -139,7 +141,7 @@ static const struct collopt_seen_call *stands_in(const struct collopt_job *job,
     if (job->who[p->who]->moved)
         return NULL;
     if (!started)
-        return p->call && p->call->state == COLLOPT_RECORDED_INSIDE ? p->call : NULL;
+        return p->call && p->call->state == COLLOPT_RECORDED_INSIDE ? p->call : p->awaited;
     for (int i = 0; i < 2; i++) {
         const struct collopt_seen_call *c = i ? p->start : p->call;
 
@@ -152,6 +154,11 @@ static const struct collopt_seen_call *stands_in(const struct collopt_job *job,
 static bool is_start(const struct collopt_seen_call *c)
 {
     return c->mode == COLLOPT_RECORDED_START;
+}
+
+bool collopt_only_starts(const struct collopt_seen_call *c)
+{
+    return c->mode == COLLOPT_RECORDED_NONBLOCKING || is_start(c);
 }
 
 /* How far the rank has come on the communicator. */
@@ -335,10 +342,13 @@ static int by_rank(const void *a, const void *b)
     return (x->rank > y->rank) - (x->rank < y->rank);
 }
 
+/* Of a call that only starts something this is not known. */
 static bool has_left(const struct collopt_place *p, const struct collopt_waiting *w)
 {
-    const struct collopt_seen_call *c = is_start(w->call) ? p->start : p->call;
+    const struct collopt_seen_call *c = p->call;
 
+    if (collopt_only_starts(w->call))
+        return false;
     return reached(p, w->call) > w->number
         || (reached(p, w->call) == w->number && c && c->state == COLLOPT_RECORDED_DONE);
 }
@@ -620,7 +630,7 @@ static bool accuse_inside(struct collopt_job *job, const struct collopt_waiting 
     size_t before = job->culprits;
 
     for (size_t i = 0; i < w->n; i++)
-        if (w->place[i]->call->waits_for == w->place[i]->rank
+        if (w->place[i]->call && w->place[i]->call->waits_for == w->place[i]->rank
             && !accuse(job, w->place[i]->who, COLLOPT_BLAME_COMBINES, w))
             return false;
     return job->culprits > before || !w->group->agreed || w->n > 1

@@ -22,6 +22,7 @@ struct collopt_place {
     const struct collopt_seen_comm *comm;
     /* the latest call, and the latest start of a persistent one; NULL: none that is known */
     const struct collopt_seen_call *call, *start;
+    const struct collopt_seen_call *awaited;    /* in MPI_Wait; NULL: none is */
 };
 
 struct collopt_group {          /* a communicator */
@@ -121,6 +122,8 @@ const struct collopt_waiting *collopt_sits_in(const struct collopt_job *job, siz
 const struct collopt_place *collopt_place_of(const struct collopt_group *g, int rank);
 /* Is this wait the first of a circle in the list? */
 bool collopt_begins_circle(const struct collopt_job *job, int at);
+/* Does C return before it is done? */
+bool collopt_only_starts(const struct collopt_seen_call *c);
 /* For how many ns C has been going on; UINT64_MAX: not known. */
 uint64_t collopt_age(const struct collopt_snapshot *s, const struct collopt_seen_call *c);
 

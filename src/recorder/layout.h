@@ -37,7 +37,8 @@ enum collopt_recorded_state {
     COLLOPT_RECORDED_NONE,
     COLLOPT_RECORDED_INSIDE,    /* it has not returned */
     COLLOPT_RECORDED_STARTED,   /* nonblocking or persistent; that it is done may not be noticed */
-    COLLOPT_RECORDED_DONE
+    COLLOPT_RECORDED_DONE,
+    COLLOPT_RECORDED_AWAITED    /* started, and MPI_Wait or MPI_Waitall has waited for it */
 };
 
 /* The first names; the others are algorithms'. */

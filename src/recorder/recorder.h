@@ -129,6 +129,15 @@ static inline void collopt_recorder_wait(struct collopt_recorded_comm *c, int ra
         PUT(e->waits_for, rank);
 }
 
+/* The call with this SEQUENCE, which was only started, is waited for. */
+static inline void collopt_recorder_await(uint64_t sequence)
+{
+    struct collopt_recorded_call *e = collopt_recorder_find(sequence);
+
+    if (e && GET(e->state) == COLLOPT_RECORDED_STARTED)
+        PUT(e->state, COLLOPT_RECORDED_AWAITED);
+}
+
 /* The call with this SEQUENCE is done. */
 static inline void collopt_recorder_leave(uint64_t sequence)
 {

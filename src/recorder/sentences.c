@@ -158,6 +158,7 @@ static void add_waiting(struct collopt_text *t, const struct collopt_job *job,
     collopt_add(t, ", %d rank%s: %zu %s ", w->group->comm->ranks,
                 w->group->comm->ranks == 1 ? "" : "s", w->n,
                 w->started ? w->n == 1 ? "has started" : "have started"
+                           : collopt_only_starts(w->call) ? w->n == 1 ? "waits for" : "wait for"
                            : w->n == 1 ? "waits in" : "wait in");
     if (m && m->number == w->number)
         collopt_add(t, "call number %" PRIu32 ", which is not the same on all,", w->number);
@@ -200,7 +201,7 @@ void collopt_add_absent(struct collopt_text *t, const struct collopt_job *job,
     const struct collopt_seen_call *latest = !a->place ? NULL
         : w->call->mode == COLLOPT_RECORDED_START ? a->place->start : a->place->call;
 
-    collopt_add(t, w->started ? "has not started it: " : "has not entered it: ");
+    collopt_add(t, "has not %s it: ", collopt_only_starts(w->call) ? "started" : "entered");
     if (!a->place || a->place->comm->calls + a->place->comm->starts == 0) {
         collopt_add(t, "it has not reduced there before; ");
     } else if (latest && latest->state == COLLOPT_RECORDED_DONE) {
@@ -324,8 +325,9 @@ static void tell_unseen(struct teller *out, const struct collopt_job *job,
 static void tell_all_there(struct teller *out, const struct collopt_job *job,
                            const struct collopt_waiting *w)
 {
-    struct collopt_text *t = begin(out, "    all ranks have entered it");
+    struct collopt_text *t = begin(out, "    all ranks have ");
 
+    collopt_add(t, "%s it", collopt_only_starts(w->call) ? "started" : "entered");
     if (w->left > 0)
         collopt_add(t, ", and %d %s left it", w->left, w->left == 1 ? "has" : "have");
     if (!w->group->agreed)
@@ -333,7 +335,7 @@ static void tell_all_there(struct teller *out, const struct collopt_job *job,
     end(out);
     for (size_t i = 0; i < w->n && i < SOME; i++) {
         const struct collopt_snapshot *s = job->who[w->place[i]->who];
-        int on = w->place[i]->call->waits_for;
+        int on = w->place[i]->call ? w->place[i]->call->waits_for : -1;
 
         t = begin(out, "    ");
         add_member(t, s, w->place[i]->rank);

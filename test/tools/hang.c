@@ -106,6 +106,17 @@ static void operation(void)
     reduce(1, MPI_COMM_WORLD);
 }
 
+static void nonblocking(void)
+{
+    MPI_Request request = MPI_REQUEST_NULL;
+
+    if (rank != CULPRIT)
+        MPI_Iallreduce(in, out, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD, &request);
+    while (rank == CULPRIT)
+        pause();
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
 static void runs(void)
 {
     for (;;)
@@ -119,7 +130,7 @@ static const struct {
     { "missing", missing },       { "root", root },       { "count", count },
     { "collective", collective }, { "circle", circle },   { "receive", receive },
     { "io", io },                 { "stopped", stopped }, { "killed", killed },
-    { "operation", operation },   { "runs", runs },
+    { "operation", operation },   { "nonblocking", nonblocking }, { "runs", runs },
 };
 
 static void prepare(void)

@@ -1,7 +1,7 @@
 #!/bin/sh
-# collopt ps on jobs that hang in ten ways, on each MPI: it names rank 1, which is to blame.  Then
-# on jobs that run, that are not recorded, and on several "nodes".  Only the test's own job is asked
-# for: others may run on the machine.
+# collopt ps on jobs that hang in eleven ways, on each MPI: it names rank 1, which is to blame.
+# Then on jobs that run, are not recorded, in containers, of other users, and on several "nodes".
+# Only the test's own job is asked for: others may run on the machine.
 
 . "${COLLOPT_SOURCE:-.}/test/tools/hang.sh"
 ps=$build/tools/collopt-ps
@@ -22,14 +22,14 @@ asked()                 # PATTERN OPTION...
     done
 }
 
-# ---- ten ways ------------------------------------------------------------------------------------
+# ---- the ways ------------------------------------------------------------------------------------
 
 # What is said of rank 1 in each.
 words_of()              # WAY
 {
     them="look at rank 1 (pid $culprit, host .*)"
     case $1 in
-        missing) echo "$them: it is in no reduction, asleep" ;;
+        missing | nonblocking) echo "$them: it is in no reduction, asleep" ;;
         receive) echo "$them: it is in no reduction" ;;
         io) echo "$them: it is in no reduction, asleep" ;;
         root | count | collective) echo "$them: its call does not match" ;;
@@ -195,7 +195,8 @@ tested=
 for host in $native_hosts; do
     compile "$host" || continue
     tested=yes
-    for way in missing root count collective circle receive io stopped killed operation; do
+    for way in missing root count collective circle receive io stopped killed operation \
+        nonblocking; do
         hangs "$host" 3 $way
     done
     hangs "$host" 2 missing

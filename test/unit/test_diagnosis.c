@@ -528,6 +528,31 @@ START_TEST(asked_later)
 }
 END_TEST
 
+/* The others sit in MPI_Wait, rank 2 for the first of two. */
+START_TEST(awaited)
+{
+    for (int r = 0; r < 3; r++)
+        for (int n = 0; n < 2; n++) {
+            struct collopt_seen_call *e = enter(r, WORLD, COLLOPT_ALLREDUCE, 8);
+
+            e->mode = COLLOPT_RECORDED_NONBLOCKING;
+            e->state = n == (r != 2) ? COLLOPT_RECORDED_AWAITED : COLLOPT_RECORDED_STARTED;
+        }
+    diagnose(RANKS);
+    says("MPI_COMM_WORLD, 4 ranks: 1 waits for MPI_Iallreduce number 1 (8 B) for 8.0 s: rank 2\n");
+    says("MPI_COMM_WORLD, 4 ranks: 2 wait for MPI_Iallreduce number 2 (8 B) for 8.0 s: ranks 0-1");
+    says("rank 3 (pid 1003, host n1) has not started it: it has not reduced there before");
+    accuses(3, COLLOPT_BLAME_OUTSIDE);
+    for (int n = 0; n < 2; n++)         /* it has, too, and goes on without MPI_Wait */
+        enter(3, WORLD, COLLOPT_ALLREDUCE, 8)->mode = COLLOPT_RECORDED_NONBLOCKING;
+    rank[3].call[0].state = rank[3].call[1].state = COLLOPT_RECORDED_STARTED;
+    rank[0].calls = rank[1].calls = 0;
+    diagnose(RANKS);
+    says("all ranks have started it\n");
+    ck_assert_uint_eq(d->job[0].culprits, 0);
+}
+END_TEST
+
 /* ---- several jobs, and nonsense -------------------------------------------------------------- */
 
 START_TEST(two_jobs)
@@ -622,6 +647,7 @@ int main(void)
     tcase_add_test(all, running);
     tcase_add_test(all, not_for_long);
     tcase_add_test(all, nonblocking);
+    tcase_add_test(all, awaited);
     tcase_add_test(all, asked_later);
     tcase_add_test(all, two_jobs);
     tcase_add_test(all, seen_twice);

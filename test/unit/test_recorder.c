@@ -105,6 +105,11 @@ START_TEST(forms_are_counted)
     ck_assert_uint_eq(collopt_recorder_find(c->latest)->number, 1);
     enter(c, COLLOPT_RECORDED_NONBLOCKING, 0);
     ck_assert_int_eq(collopt_recorder_find(c->latest)->state, COLLOPT_RECORDED_STARTED);
+    collopt_recorder_await(c->latest);
+    ck_assert_int_eq(collopt_recorder_find(c->latest)->state, COLLOPT_RECORDED_AWAITED);
+    collopt_recorder_leave(c->latest);
+    collopt_recorder_await(c->latest);
+    ck_assert_int_eq(collopt_recorder_find(c->latest)->state, COLLOPT_RECORDED_DONE);
     enter(c, COLLOPT_RECORDED_INIT, 0);
     ck_assert_int_eq(collopt_recorder_find(c->latest)->state, COLLOPT_RECORDED_INSIDE);
     ck_assert_uint_eq(c->calls, 3);

@@ -8,6 +8,7 @@
 #include "mpi/host/poll.h"
 #include "mpi/request/request.h"
 #include "mpi/request/table.h"
+#include "recorder/recorder.h"
 #include "report/timing.h"
 
 /* ---- one request ----------------------------------------------------------------------------- */
@@ -49,9 +50,12 @@ static bool still_under_way(struct collopt_request *r)
 
 static void finish(struct collopt_request *r)
 {
-    unsigned polls = 0;
+    enum { LONG = 64 };         /* looks before it is written down that we wait */
+    unsigned polls = 0, looks = 0;
 
     while (still_under_way(r)) {
+        if (++looks == LONG && collopt_recording)
+            collopt_recorder_await(r->measured.recorded);
         if (collopt_request_in_progress(r))
             collopt_poke_progress(&r->poke);
         collopt_idle_at(&r->poke, r->yields, &polls);
