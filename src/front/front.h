@@ -4,7 +4,7 @@
  * intercepted call finds the process's MPI (find.c), loads the backend built for its ABI and
  * publishes what each name shall do (bind.c, binding.h); every further call is one load and one
  * jump (calls.c, pcontrol.c), or goes by profiling tools (tools.c). A process that makes no such
- * call pays for being mapped and no more: there is no constructor. */
+ * call pays for being mapped, and for three names that the one constructor looks up (order.c). */
 
 #ifndef COLLOPT_FRONT_FRONT_H
 #define COLLOPT_FRONT_FRONT_H

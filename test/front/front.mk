@@ -7,6 +7,7 @@ FRONT_TESTS = \
 	test/front/local.sh \
 	test/front/missing.sh \
 	test/front/moved.sh \
+	test/front/order.sh \
 	test/front/real.sh \
 	test/front/silent.sh \
 	test/front/stacking.sh \

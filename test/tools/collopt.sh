@@ -44,7 +44,7 @@ for name in $(env | sed -n 's/^\(COLLOPT_[A-Z_]*\)=.*/\1/p'); do
         *) unset "$name" ;;
     esac
 done
-source=$COLLOPT_SOURCE
+source=$COLLOPT_SOURCE build=$COLLOPT_BUILD
 unset COLLOPT_SOURCE COLLOPT_BUILD
 
 same() # WHAT WANT GOT
@@ -171,14 +171,25 @@ says 'mca_base_env_list' 'mca_base_env_list' 2 mpirun.openmpi --mca mca_base_env
 says 'smpirun' 'libcollopt-smpi.a' 2 smpirun ./app
 mkdir "$work/a b" && cp -R "$work/bin" "$work/lib64" "$work/a b"
 work="$work/a b" says 'space in the path' 'no path with a space' 2 ./app
+says 'no such command' 'there is no command "mpirn" in PATH; COMMAND is a launcher (mpirun,' 127 \
+    mpirn -n 2 ./app
+says 'no such file' 'there is no ./nothing' 127 ./nothing
+says 'no program' 'is not a program' 126 "$lib"
 rm "$lib"
 says 'no library' 'no libcollopt.so' 2 ./app
 
-# A mistake is told before anything starts.
-printf '#!/bin/sh\necho "collopt: that is wrong" >&2\nexit 1\n' >"$work/bin/collopt-info"
-chmod +x "$work/bin/collopt-info"
+
+# A mistake in an option is told before anything starts; one in the environment is the job's to
+# tell, and no reason not to start it.
+cp "$build/tools/collopt-info" "$work/bin"
 : >"$lib"
-says 'check' 'that is wrong' 2 mpirun.mpich ./app
+says 'a mistake in an option' 'COLLOPT_WAIT=spinn is not understood' 2 --wait spinn mpirun.mpich
+for mistake in COLLOPT=maybe COLLOPT_NONSENSE=1 COLLOPT_WAIT=spinn COLLOPT_RULES=/none; do
+    export "$mistake"
+    says "$mistake" '' 7 mpirun.mpich ./app
+    says "$mistake, beside an option" '' 7 --after 2 mpirun.mpich ./app
+    unset "${mistake%%=*}"
+done
 
 if command -v shellcheck >/dev/null; then
     shellcheck "$source/tools/collopt.in" || failed=1

@@ -303,7 +303,9 @@ refused compare 'is not auto, on or off' --progress never ./app
 COLLOPT=off refused compare 'COLLOPT=off' ./app
 refused profile 'no command'
 refused profile '"0" is not a whole number' --nodes 0 ./app
-run 2 'a mistake in a variable' env COLLOPT_WAIT=spinn "$collopt" compare ./app
+run 2 'a mistake in an option' "$collopt" --wait spinn compare ./app
+has err 'COLLOPT_WAIT=spinn is not understood'
+run 3 'a mistake in a variable' env COLLOPT_WAIT=spinn "$collopt" compare ./nothing
 has err 'COLLOPT_WAIT=spinn is not understood'
 run 2 '--dry-run' "$collopt" --dry-run compare ./app
 has err 'dry-run is for a command that is run once'
