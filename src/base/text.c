@@ -63,13 +63,19 @@ static int distance(const char *a, const char *b)
 int collopt_nearest(const char *word, int n, const char *(*nth)(int i, const void *data),
                     const void *data)
 {
+    return collopt_nearest_but(word, n, nth, data, -1);
+}
+
+int collopt_nearest_but(const char *word, int n, const char *(*nth)(int i, const void *data),
+                        const void *data, int but)
+{
     /* a word of which about half the letters are wrong gets no suggestion */
     int nearest = -1, nearest_distance = (int)strlen(word) + 3;
 
     for (int i = 0; i < n; i++) {
         int d = distance(word, nth(i, data));
 
-        if (d < nearest_distance) {
+        if (i != but && d < nearest_distance) {
             nearest = i;
             nearest_distance = d;
         }

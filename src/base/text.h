@@ -13,6 +13,9 @@ int collopt_word_index(const char *words, const char *text, size_t n);
 /* The index of the word nearest to WORD by edit distance; -1 if none is near. */
 int collopt_nearest(const char *word, int n, const char *(*nth)(int i, const void *data),
                     const void *data);
+/* The same without word BUT: the second nearest, where BUT is the nearest. */
+int collopt_nearest_but(const char *word, int n, const char *(*nth)(int i, const void *data),
+                        const void *data, int but);
 /* Letters of ASCII without regard to case, whatever the locale that the program has set; as
  * strncasecmp() compares. */
 char collopt_lower(char c);

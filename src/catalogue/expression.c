@@ -164,21 +164,26 @@ static int parameters(const struct collopt_algorithm *a)
     return n;
 }
 
-/* Lists the words ("host, ring, binomial"), and suggests the nearest to WORD if there are
- * several. */
+/* Lists the words ("; it has host, ring, binomial") where they are few, and suggests the two
+ * nearest to WORD. */
 static bool complain_list(struct collopt_text *m, struct span word, int n,
                           const char *(*nth)(int, const void *), const void *data)
 {
+    enum { FEW = 8 };
     char copy[64];
-    int nearest;
+    int nearest, second;
 
-    for (int i = 0; i < n; i++)
-        complain(m, "%s%s", i ? ", " : "", nth(i, data));
+    if (n > FEW)
+        complain(m, " (collopt-info --algorithms lists all %d)", n);
+    for (int i = 0; i < n && n <= FEW; i++)
+        complain(m, "%s%s", i ? ", " : "; it has ", nth(i, data));
     snprintf(copy, sizeof copy, "%.*s", (int)(word.n < sizeof copy ? word.n : sizeof copy - 1),
              word.at);
     nearest = collopt_nearest(copy, n, nth, data);
+    second = nearest < 0 || n <= FEW ? -1 : collopt_nearest_but(copy, n, nth, data, nearest);
     if (n > 1 && nearest >= 0)
-        complain(m, "; did you mean %s?", nth(nearest, data));
+        complain(m, "; did you mean %s%s%s%s?", nth(nearest, data), second < 0 ? "" : " (or ",
+                 second < 0 ? "" : nth(second, data), second < 0 ? "" : ")");
     return false;
 }
 
@@ -211,7 +216,7 @@ static bool no_algorithm(struct collopt_text *m, struct span name, const struct 
                             removed[i].since, removed[i].nearest);
     while (nth_algorithm(n, o))
         n++;
-    complain(m, "%s has no algorithm \"%.*s\"; it has ", collopt_collective_names[o->collective],
+    complain(m, "%s has no algorithm \"%.*s\"", collopt_collective_names[o->collective],
              SPAN(name));
     return complain_list(m, name, n, nth_algorithm, o);
 }
@@ -222,7 +227,7 @@ static bool no_parameter(struct collopt_text *m, struct span key, const struct c
 
     if (n == 0)
         return complain(m, "%s takes no parameters", a->name);
-    complain(m, "%s has no parameter \"%.*s\"; it has ", a->name, SPAN(key));
+    complain(m, "%s has no parameter \"%.*s\"", a->name, SPAN(key));
     return complain_list(m, key, n, nth_parameter, a);
 }
 

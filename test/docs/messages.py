@@ -188,7 +188,7 @@ def literals(source):
         if not os.path.isfile(name):
             continue
         with open(name, encoding='utf-8') as file:
-            text = re.sub(r'"\s*"', '', without_comments(file.read()))
+            text = re.sub(r'(?<!\\)"\s*"', '', without_comments(file.read()))
         for string in LITERAL.findall(text):
             pairs.update(neighbours(string))
     return pairs

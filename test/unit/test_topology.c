@@ -498,7 +498,9 @@ START_TEST(groups_are_not_nested)
         { "leader:net=(host)",
           "net cannot be host: only whole calls can be left to the MPI library" },
         { "leader:net=(rign)", "; did you mean ring?" },
-        { "leader:net=(auto)", "allreduce has no algorithm \"auto\"; it has " },
+        { "leader:net=(recursive_dubling)",
+          "; did you mean recursive_doubling (or recursive_multiplying)?" },
+        { "leader:net=(auto)", "allreduce has no algorithm \"auto\" (collopt-info" },
     };
     struct collopt_choice choice;
     char message[1024];
