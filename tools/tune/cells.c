@@ -414,7 +414,8 @@ const struct tune_candidate *tune_doubtful(const struct tune_cell *c)
 {
     const struct tune_candidate *best = best_of(c);
 
-    return best && best->low <= 1 && best->ratio > noise ? best : NULL;
+    return best && best->ratio > noise && (best->low <= 1 || best->high > TUNE_FAR * best->low)
+        ? best : NULL;
 }
 
 static bool contends(const struct tune_cell *c, const struct tune_candidate *k,

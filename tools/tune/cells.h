@@ -87,8 +87,8 @@ size_t tune_messages(const struct tune_machine *m, const struct tune_cell *c, co
 bool tune_cell_open(const struct tune_cell *c);         /* is something left to be measured? */
 /* Candidates in one state are in the other from now on; how many. */
 int tune_turn(struct tune_cells *all, enum tune_state from, enum tune_state to);
-/* The fastest algorithm, if it seems to beat the host and its interval does not say so; else
- * NULL. */
+/* The fastest algorithm, if it seems to beat the host and its interval does not say so, or is too
+ * wide; else NULL. */
 const struct tune_candidate *tune_doubtful(const struct tune_cell *c);
 /* The next one, of what is chosen without rules and what is about as fast as the fastest, that had
  * less than LOOKS looks, or NULL; and how many such looks all cells lack. */

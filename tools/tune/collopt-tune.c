@@ -310,6 +310,14 @@ static int tune(const struct tune_options *o, int argc, char **argv)
     }
     if (status == 0 && o->verify)
         status = verify_all(all, one);
+    if (status == 0 && tune_slower(all, o)) {
+        tune_sum_up(all, o);
+        tune_say("no file is written: by these figures the rules would be slower than the choice "
+                 "without them, so they are noise; measure again on a quiet machine, with more "
+                 "--time");
+        remove_parts(one);
+        return TUNE_NOISY;
+    }
     if (status == 0
         && (!tune_write_machine(all, o, &command) || !tune_write_rules(all, o, &command)))
         status = TUNE_FAILED;

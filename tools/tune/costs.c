@@ -45,9 +45,7 @@ static void remark(struct tune_costs *c, int key, double low, double high)
  * A lower quartile that is nothing is as far from the upper one as can be. */
 static bool too_far_apart(const struct collopt_machine_key *k, double low, double high)
 {
-    enum { FAR = 10 };
-
-    return (k->quantity < COLLOPT_LENGTH || k->quantity == COLLOPT_RATIO) && high > FAR * low;
+    return (k->quantity < COLLOPT_LENGTH || k->quantity == COLLOPT_RATIO) && high > TUNE_FAR * low;
 }
 
 bool tune_take_cost(struct tune_costs *c, const char *answer)

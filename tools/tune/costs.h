@@ -6,6 +6,10 @@
 
 #include "model/machine.h"
 
+/* What differs by more times than this while it is measured is known by its order of magnitude at
+ * most, which no rule and no number of a machine is made of. */
+enum { TUNE_FAR = 10 };
+
 struct collopt_topology;
 
 struct tune_costs {                             /* of messages and combining */

@@ -119,7 +119,8 @@ static bool take_point(const struct tune_cells *all, const struct tune_series *s
         worse = worse || (c && c->worse);
     }
     for (int i = 0; first && i < first->candidates; i++)
-        p->choices += mean(all, s, bytes, first->candidate[i].name, &p->choice[p->choices]);
+        p->choices += mean(all, s, bytes, first->candidate[i].name, &p->choice[p->choices])
+            && p->choice[p->choices].high <= TUNE_FAR * p->choice[p->choices].low;
     built_in = (struct tune_choice){ "host", 1, 1, 1, 0 };
     if (first && first->built_in)
         mean(all, s, bytes, first->candidate[0].name, &built_in);

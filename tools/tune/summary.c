@@ -41,10 +41,10 @@ static double mean(const struct sum *sum, double logs)
     return exp(logs / (sum->points ? sum->points : 1));
 }
 
-/* Figures that are alike but for noise accuse nobody. */
+/* Figures that are alike but for noise accuse nobody: 5%, as for a rule that is verified. */
 static bool is_slower(const struct sum *whole)
 {
-    return whole->points && mean(whole, whole->chosen - whole->built_in) < 0.98;
+    return whole->points && mean(whole, whole->chosen - whole->built_in) < 1 / 1.05;
 }
 
 /* One line of the table and one object of the JSON. */
@@ -85,8 +85,8 @@ static void begin_one(const struct tune_cells *one, bool several, struct collopt
     collopt_json_array(json, "rows");
 }
 
-/* The job of one number of ranks.  True: with the rules it is slower than without them. */
-static bool sum_up_one(const struct tune_cells *one, const struct tune_options *o, bool several,
+/* The job of one number of ranks. */
+static void sum_up_one(const struct tune_cells *one, const struct tune_options *o, bool several,
                        struct collopt_json *json)
 {
     int n;
@@ -107,7 +107,23 @@ static bool sum_up_one(const struct tune_cells *one, const struct tune_options *
         collopt_json_end(json);
     }
     free(list);
-    return is_slower(&whole);
+}
+
+bool tune_slower(const struct tune_cells *all, const struct tune_options *o)
+{
+    bool slower = false;
+
+    for (const struct tune_cells *a = all; a && !slower; a = a->next) {
+        struct sum whole = { 0 };
+        int n;
+        struct tune_series *list = tune_series(a, o, &n);
+
+        for (int i = 0; i < n; i++)
+            add(&whole, &list[i]);
+        free(list);
+        slower = is_slower(&whole);
+    }
+    return slower;
 }
 
 /* Cells that are left to the host because of noise. */
@@ -140,20 +156,18 @@ static void find_places(struct places *p, const struct tune_cells *all)
 static void sum_up_in_words(const struct tune_cells *all, const struct tune_options *o)
 {
     int open = tune_not_measured(all), cells = tune_cells_of(all), left = doubtful(all);
-    bool slower = false;
     struct places p;
 
     for (const struct tune_cells *a = all; a; a = a->next)
-        slower |= sum_up_one(a, o, all->next != NULL, NULL);
+        sum_up_one(a, o, all->next != NULL, NULL);
     printf("%s: %d of %d cells measured\n", o->output, cells - open, cells);
     if (left)
         printf("%d of them are left to the host because figures differ too much to tell: "
                "a busy machine, or too little --time.\n", left);
     if (open)
         printf("The time was not enough; the same command goes on with the rest.\n");
-    if (slower)
-        printf("These rules are slower than the choice without them: do not use them; measure "
-               "again on a quiet machine, with more --time, or with --verify.\n");
+    if (tune_slower(all, o))
+        return;
     find_places(&p, all);
     printf("For all jobs, on every node: %s as %s/%s.rules", o->output, p.system, p.name);
     if (tune_knows_costs(all))
@@ -167,21 +181,21 @@ static void sum_up_in_json(const struct tune_cells *all, const struct tune_optio
 {
     struct collopt_json json = { .to = stdout };
     int open = tune_not_measured(all), cells = tune_cells_of(all);
-    bool slower = false;
+    bool slower = tune_slower(all, o);
     struct places p;
 
     find_places(&p, all);
     collopt_json_object(&json, NULL);
     collopt_json_text(&json, "collopt", VERSION);
-    collopt_json_text(&json, "rules", o->output);
-    collopt_json_text(&json, "machine", tune_knows_costs(all) ? o->machine : NULL);
-    collopt_json_text(&json, "picture", o->picture);
+    collopt_json_text(&json, "rules", slower ? NULL : o->output);
+    collopt_json_text(&json, "machine", tune_knows_costs(all) && !slower ? o->machine : NULL);
+    collopt_json_text(&json, "picture", slower ? NULL : o->picture);
     collopt_json_count(&json, "cells", (uint64_t)cells);
     collopt_json_count(&json, "measured", (uint64_t)(cells - open));
     collopt_json_count(&json, "left_to_host_for_noise", (uint64_t)doubtful(all));
     collopt_json_array(&json, "jobs");
     for (const struct tune_cells *a = all; a; a = a->next)
-        slower |= sum_up_one(a, o, true, &json);
+        sum_up_one(a, o, true, &json);
     collopt_json_end(&json);
     collopt_json_flag(&json, "slower_than_without_rules", slower);
     collopt_json_text(&json, "system_directory", p.system);

@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 /* Exit statuses. */
-enum { TUNE_FAILED = 1, TUNE_USAGE = 2, TUNE_INTERRUPTED = 130 };
+enum { TUNE_FAILED = 1, TUNE_USAGE = 2, TUNE_NOISY = 4, TUNE_INTERRUPTED = 130 };
 
 /* "collopt-tune: ..." on the standard error output, below the bar if one is shown. */
 __attribute__((format(printf, 1, 2))) void tune_say(const char *format, ...);
