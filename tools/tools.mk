@@ -2,8 +2,9 @@
 
 bin_PROGRAMS += tools/collopt-info
 tools_collopt_info_SOURCES = tools/info/catalogue.c tools/info/catalogue.h \
-	tools/info/collopt-info.c tools/info/explain.c tools/info/explain.h tools/info/variables.c \
-	tools/info/variables.h tools/shared/effort.c tools/shared/effort.h
+	tools/info/collopt-info.c tools/info/explain.c tools/info/explain.h tools/info/files.c \
+	tools/info/files.h tools/info/installation.c tools/info/installation.h \
+	tools/info/variables.c tools/info/variables.h tools/shared/effort.c tools/shared/effort.h
 nodist_tools_collopt_info_SOURCES = tools/info/variable_texts.c
 tools_collopt_info_CPPFLAGS = $(AM_CPPFLAGS) \
 	-I$(srcdir)/tools -DCOLLOPT_PREFIX='"$(prefix)"' \

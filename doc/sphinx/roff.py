@@ -176,7 +176,7 @@ class Translator(nodes.GenericNodeVisitor):
     def visit_literal(self, node):
         text = escaped(node.astext())
         if len(node.astext()) < 24:
-            text = text.replace(' ', '\\ ')
+            text = text.replace(' ', '\\~')         # not "\\ ", which may be broken in two
         self.text.append('\\fB' + (placeholders(text) if self.in_term else text) + '\\fR')
         raise nodes.SkipNode
 

@@ -546,13 +546,31 @@ static void write_sent(const struct collopt_report *r, FILE *to)
                 sent[COLLOPT_SENT_BY_HOST], sent[COLLOPT_SENT_BY_SHM]);
 }
 
+/* The first line of MPI, what the MPI library says of itself: "MPICH Version:\t4.0.2" as MPICH
+ * 4.0.2. */
+static void write_mpi(const char *mpi, FILE *to)
+{
+    static const char word[] = " Version:";
+    size_t n = strcspn(mpi, "\n"), before = strcspn(mpi, ":");
+
+    if (before < n && before + 1 >= sizeof word - 1
+        && strncmp(mpi + before + 2 - sizeof word, word, sizeof word - 1) == 0) {
+        size_t name = before + 2 - sizeof word, gap = strspn(mpi + before + 1, " \t");
+
+        fprintf(to, "%.*s ", (int)name, mpi);
+        mpi += before + 1 + gap;
+        n -= before + 1 + gap;
+    }
+    fprintf(to, "%.*s\n", (int)n, mpi);
+}
+
 static void write_head(const struct collopt_report_by *by, FILE *to)
 {
-    const char *mpi = by->mpi ? by->mpi : "";
     char version[32];
 
     version_text(version, sizeof version);
-    fprintf(to, "collopt: report of version %s on %.*s\n", version, (int)strcspn(mpi, "\n"), mpi);
+    fprintf(to, "collopt: report of version %s on ", version);
+    write_mpi(by->mpi ? by->mpi : "", to);
     if (by->rank == COLLOPT_ALL_RANKS)
         fprintf(to, "collopt: all %d ranks\n", by->ranks);
     else

@@ -452,7 +452,8 @@ static void tell_unknown(void (*warn)(const char *sentence), const char *name, s
         return;
     }
     nearest = collopt_nearest(copy, ROWS, nth_name, NULL);
-    tell(warn, "%s is not a variable of collopt and is ignored;%s%s%s collopt-info lists them all",
+    tell(warn,
+         "%s is not a variable of collopt and is ignored;%s%s%s collopt-info --all lists them",
          copy, nearest < 0 ? "" : " did you mean ", nearest < 0 ? "" : nth_name(nearest, NULL),
          nearest < 0 ? "" : "?");
 }

@@ -58,7 +58,8 @@ candidate()             # HOST
 
     # measurements that come with collopt: for this processor and this version of the MPI library
     version=$(grep '"mpi"' "$work/report" | sed 's/\\u0009/ /; s/^[^0-9]*\([0-9]*\.[0-9]*\).*/\1/')
-    processor=$("$build/tools/collopt-info" | sed -n 's/^  names  *MPI-VERSION-\([^ ]*\) .*/\1/p')
+    processor=$("$build/tools/collopt-info" --all |
+        sed -n 's/^  names  *MPI-VERSION-\([^ ]*\) .*/\1/p')
     name=$work/data/collopt/$mpi-$version-$processor
     mkdir -p "$work/data/collopt"
     echo 'allreduce 3 1 * * * sweep' >"$name-x.rules"

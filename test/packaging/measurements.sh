@@ -14,7 +14,7 @@ target()                # NAME
 }
 
 target install-dist_pkgdataDATA
-folder=$work$("$build/tools/collopt-info" | sed -n "s/^  collopt's   //p")
+folder=$work$("$build/tools/collopt-info" --all | sed -n "s/^  collopt's   //p")
 n=0
 for file in "$source"/data/collopt/*; do
     installed=$folder/${file##*/}

@@ -77,17 +77,22 @@ on_host()               # HOST LAUNCHER...
     host=$1
     shift
 
-    COLLOPT_AFTER=1 run 0 "$host, faster" "$collopt" compare --pairs 6 "$own" -o page.html "$@" \
-        ./app 5 1000 0 slow-without
+    COLLOPT_AFTER=1 run 0 "$host, faster" "$collopt" --wait auto compare --pairs 6 "$own" \
+        -o page.html "$@" ./app 5 1000 0 slow-without
     has out '^  faster: .* (95% interval .*), beyond the noise$'
     has out '^  2 ranks, .*; 6 pairs of runs$'
     has out '^allreduce  *8 KiB  *5 '
     has out '  - Use it:$'
+    has out '^ *collopt --wait auto '
     hasnt out "$(printf '\033')"
     hasnt out 'few pairs'
     agrees
-    [ "$(grep -c '^sum 3$' "$work/out")" = 14 ] ||
-        fail "$what: not the output of 6 pairs and 2 runs more"
+    [ "$(grep -c '^sum 3$' "$work/out")" = 1 ] ||
+        fail "$what: not the output of the first run alone"
+    has err '^collopt compare: 6 pairs of runs; a pair is a run without and one with'
+    has err '^collopt compare: this is the output of the first run'
+    has err '^collopt compare: run 1, reductions measured$'
+    has out '^  algorithms are chosen by '
     has page.html 'beyond the noise'
     has page.html '>8 KiB<'
     hasnt page.html '<link\|src=\|https\{0,1\}://'
@@ -164,6 +169,7 @@ answers()               # HOST LAUNCHER...
     holds 'r["reductions"][0]["ran"] == [{"algorithm": "ring", "share": 1.0}]'
     holds 'r["reductions"][0]["calls_per_rank"] == 20'
     holds 'r["reductions"][0]["seconds_without"] > 0 and r["reductions"][0]["bytes_to"] == 8192'
+    holds 'r["outside_without"] > 0 and r["outside_with"] > 0'
     holds 'r["settings"] == {"COLLOPT_AFTER": "1", "COLLOPT_ALLREDUCE": "ring"}'
     hasnt err '^sum'
     grep -q '^sum 3$' kept/2-without.output || fail "$what: no output in kept/"
@@ -258,6 +264,12 @@ assert compare.row(line([], None), True)[5].text == "– (few pairs)"
 assert compare.row(line([], 2), False)[5].text == "2.00× (noise)"
 assert compare.row(line([], 2), True)[5].text == "2.00× (few pairs)"
 
+import advice
+kept = {"answer": "unclear", "pairs": 6, "options": "--after 1",
+        "compare_options": ["--own-time", "t: (.*)"], "command": ["mpirun", "-n", "2", "./app"]}
+assert advice.noise(kept)["command"] == ("collopt --after 1 compare --own-time 't: (.*)' "
+                                         "--pairs 12 mpirun -n 2 ./app")
+
 made = {"answer": "faster", "ratio": 1.1, "ratio_low": 1.05, "ratio_high": 1.2, "confidence": 0.95,
         "calls_run": 0}
 assert "collopt ran none of the reductions" in compare.sentence(made)[0]
@@ -289,6 +301,10 @@ refused()               # SUBCOMMAND SAYS WORD...
     has err "^collopt $subcommand: .*$says"
     [ ! -s "$work/out" ] || fail "$what: something on the standard output"
 }
+
+run 3 'no MPI program' "$collopt" compare true
+has err 'no report came from the ranks: the command started no program that calls'
+hasnt err 'doctor\|cannot be written'
 
 refused compare 'no command'
 refused compare 'unknown option --fast; see collopt compare --help' --fast ./app

@@ -73,7 +73,7 @@ esac
 
 COLLOPT_WAIT=spinn doctor 1 'a mistake in a variable' sh -c '"$@"' launcher
 has 'wrong: COLLOPT_WAIT=spinn is not understood'
-has 'mend: correct or unset the variable'
+has 'fix: correct or unset the variable'
 
 # ---- nodes that differ ---------------------------------------------------------------------------
 
@@ -130,7 +130,7 @@ has '3 ranks on 3 nodes'
 has '2 nodes: n1, n2 '
 has ' n3 differs: collopt: .*, library MISSING'
 has 'wrong: n3: /.*/libcollopt.so is missing; a job with these nodes would hang'
-has 'mend: install collopt there'
+has 'fix: install collopt there'
 hasnt 'n1 differs'
 
 printf '#!/bin/sh\ncase $1 in --version) echo collopt-info 0.0.9 ;; esac\n' >"$work/other-info"
@@ -156,7 +156,7 @@ mkdir "$work/lost" && mv "$work/nodes/bin/lost" "$work/lost/srun" &&
     sed -i "s|^work=.*|work=$work/nodes|" "$work/lost/srun"
 PATH=$work/lost:$PATH doctor 1 'a preload that is lost' srun -N 3
 has 'n1, n2, n3: LD_PRELOAD does not reach the ranks'
-has 'mend: .*--export=ALL,LD_PRELOAD='
+has 'fix: .*--export=ALL,LD_PRELOAD='
 
 view n2 "s|^/.*/libcollopt\\.so\$|$work/libcollopt.so|"
 echo 'no library' >"$work/libcollopt.so"
@@ -192,7 +192,7 @@ echo 'int main(void) { return 0; }' >"$work/p.c"
 if ${CC:-cc} -static -o "$work/static" "$work/p.c" 2>/dev/null; then
     PROBE_STATUS=0 doctor 1 'a static program' srun -N 3 ./static
     has 'wrong: ./static is linked statically'
-    has 'mend: link it with .*libcollopt-openmpi.a'
+    has 'fix: link it with .*libcollopt-openmpi.a'
 fi
 ${CC:-cc} -o "$work/set" "$work/p.c" && chmod u+s "$work/set"
 doctor 1 'a set-user-ID program' --program ./set srun -N 3

@@ -1,6 +1,7 @@
 # Tests of the tools, and of the settings, counters and reports with a small registry of their own.
 
 TOOLS_TESTS = \
+	test/tools/agree.sh \
 	test/tools/algorithms-page.sh \
 	test/tools/collopt-info.sh \
 	test/tools/collopt-plan.sh \

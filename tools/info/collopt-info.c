@@ -6,6 +6,8 @@
 #include "catalogue/catalogue.h"
 #include "collopt.h"
 #include "info/explain.h"
+#include "info/files.h"
+#include "info/installation.h"
 #include "kernels/isa.h"
 #include "model/host_times.h"
 #include "model/machine.h"
@@ -18,7 +20,6 @@
 #include "topology/topology.h"
 #include "info/variables.h"
 
-#include <dirent.h>
 #include <getopt.h>
 #include <limits.h>
 #include <sched.h>
@@ -32,124 +33,6 @@
 #endif
 
 extern char **environ;
-
-/* ---- the installation ------------------------------------------------------------------------ */
-
-enum { BACKENDS = 8 };
-
-struct backend {
-    char path[PATH_MAX];
-    char built[128];            /* "openmpi 0.1.0 Open MPI 4.1.4" */
-};
-
-struct installation {
-    char library[PATH_MAX];     /* "" where it was not found */
-    int backends;
-    struct backend backend[BACKENDS];
-};
-
-/* A backend cannot be opened without its MPI; mpi/call/build_id.c puts its text behind these
- * words. */
-static bool read_built(const char *path, char *built, size_t size)
-{
-    static const char words[] = "collopt backend: ";
-    size_t matched = 0, n = 0;
-    FILE *file = fopen(path, "rb");
-    int c;
-
-    if (!file)
-        return false;
-    while (matched < sizeof words - 1 && (c = getc(file)) != EOF)
-        matched = c == words[matched] ? matched + 1 : c == words[0];
-    if (matched == sizeof words - 1)
-        while (n + 1 < size && (c = getc(file)) != EOF && c)
-            built[n++] = (char)c;
-    built[n] = '\0';
-    fclose(file);
-    return n > 0;
-}
-
-static void find_backends(struct installation *in, const char *directory)
-{
-    char path[3 * PATH_MAX];
-    DIR *d = opendir(directory);
-    struct dirent *e;
-
-    while (d && (e = readdir(d)) && in->backends < BACKENDS) {
-        struct backend *b = &in->backend[in->backends];
-        size_t n = strlen(e->d_name);
-
-        if (strncmp(e->d_name, "libcollopt-", 11) || n < 3 || strcmp(e->d_name + n - 3, ".so"))
-            continue;
-        snprintf(path, sizeof path, "%s/%s", directory, e->d_name);
-        if (realpath(path, b->path) && read_built(b->path, b->built, sizeof b->built))
-            in->backends++;
-    }
-    if (d)
-        closedir(d);
-}
-
-static int by_path(const void *a, const void *b)
-{
-    return strcmp(((const struct backend *)a)->path, ((const struct backend *)b)->path);
-}
-
-static bool find_in(struct installation *in, const char *libraries, const char *name,
-                    const char *backends)
-{
-    char path[2 * PATH_MAX];
-
-    snprintf(path, sizeof path, "%s/%s", libraries, name);
-    if (!realpath(path, in->library)) {
-        in->library[0] = '\0';
-        return false;
-    }
-    snprintf(path, sizeof path, "%s/%s", libraries, backends);
-    find_backends(in, path);
-    qsort(in->backend, (size_t)in->backends, sizeof *in->backend, by_path);
-    return true;
-}
-
-/* In a build tree, below the prefix wherever that was moved to, or where it was configured to
- * be. */
-static void find_installation(struct installation *in)
-{
-    static const char prefix[] = COLLOPT_PREFIX, bindir[] = COLLOPT_BINDIR,
-                      libdir[] = COLLOPT_LIBDIR;
-    const char *below_bin = strncmp(bindir, prefix, strlen(prefix)) ? "" : bindir + strlen(prefix);
-    const char *below_lib = strncmp(libdir, prefix, strlen(prefix)) ? "" : libdir + strlen(prefix);
-    char here[PATH_MAX] = "", path[2 * PATH_MAX];
-    ssize_t n = readlink("/proc/self/exe", here, sizeof here - 1);
-    char *slash;
-
-    memset(in, 0, sizeof *in);
-    here[n > 0 ? n : 0] = '\0';
-    slash = strrchr(here, '/');
-    if (slash)
-        *slash = '\0';
-    snprintf(path, sizeof path, "%s/../.libs", here);
-    if (find_in(in, path, "libcollopt.so", "."))
-        return;
-    n = (ssize_t)strlen(here) - (ssize_t)strlen(below_bin);
-    if (n >= 0 && strcmp(here + n, below_bin) == 0) {
-        snprintf(path, sizeof path, "%.*s%s", (int)n, here, below_lib);
-        if (find_in(in, path, "libcollopt.so.0", "collopt"))
-            return;
-    }
-    find_in(in, libdir, "libcollopt.so.0", "collopt");
-}
-
-/* "openmpi", "0.1.0" or "Open MPI 4.1.4": one of the three parts of what a backend says. */
-static void built_part(const struct backend *b, int part, char *text, size_t size)
-{
-    const char *at = b->built;
-
-    for (int i = 0; i < part && *at; i++) {
-        at += strcspn(at, " ");
-        at += *at == ' ';
-    }
-    snprintf(text, size, "%.*s", part < 2 ? (int)strcspn(at, " ") : (int)strlen(at), at);
-}
 
 /* ---- the machine ----------------------------------------------------------------------------- */
 
@@ -214,9 +97,9 @@ static void print_installation(const struct installation *in)
     for (int i = 0; i < in->backends; i++) {
         const struct backend *b = &in->backend[i];
 
-        built_part(b, 0, name, sizeof name);
-        built_part(b, 1, version, sizeof version);
-        built_part(b, 2, mpi, sizeof mpi);
+        built_part(b, BUILT_NAME, name, sizeof name);
+        built_part(b, BUILT_VERSION, version, sizeof version);
+        built_part(b, BUILT_WITH, mpi, sizeof mpi);
         printf("  %-11s built with %s%s%s, %s\n", name, mpi,
                strcmp(version, text) ? "; of version " : "", strcmp(version, text) ? version : "",
                b->path);
@@ -280,18 +163,8 @@ static void print_host(const struct collopt_hosts *h, const char *name)
     printf(", %s\n", h->file);
 }
 
-/* The files in default places that jobs with MPI find. */
-static void print_found(const char *mpi)
-{
-    static const char *const ending[] = { "rules", "machine" };
-    char path[4096];
-
-    for (int i = 0; i < 2; i++)
-        printf("  %-11s %-7s %s\n", i == 0 ? mpi : "", ending[i],
-               collopt_default_file(environ, mpi, ending[i], path, sizeof path) ? path : "none");
-}
-
-/* HOST: "openmpi" or "openmpi-4.1"; the version stays out of it. */
+/* HOST: "openmpi" or "openmpi-4.1", of which the version goes out; unless given, it is that of the
+ * MPI library that the backend was built with. */
 static void name_host(const char **host)
 {
     static char name[64];
@@ -301,37 +174,43 @@ static void name_host(const char **host)
         && snprintf(name, sizeof name, "%.*s", (int)(dash - *host), *host) < (int)sizeof name) {
         collopt_host_version = dash + 1;
         *host = name;
+    } else {
+        collopt_host_version = built_with(*host);
     }
     collopt_host_name = *host;
 }
 
-static const struct {
-    const char *variable, *ending;
-} file_kinds[] = { { "COLLOPT_RULES", "rules" }, { "COLLOPT_MACHINE", "machine" } };
-
-/* What a job with MPI here reads: the variable's file, or the one in the default places; NULL:
- * none. */
-static const char *file_in_effect(int kind, const char *mpi, char *path, size_t size)
+/* The files that jobs with each MPI library read here. */
+static void print_used(void)
 {
-    const char *given = getenv(file_kinds[kind].variable);
+    for (int i = COLLOPT_OTHER_MPI + 1; i < COLLOPT_MPIS; i++) {
+        const struct files_used *f = files_used(i);
+        const char *label = collopt_mpi_names[i];
 
-    if (given && *given)
-        return strcmp(given, "none") == 0 ? NULL : given;
-    return collopt_default_file(environ, mpi, file_kinds[kind].ending, path, size) ? path : NULL;
+        for (int kind = 0; kind < FILE_KINDS; kind++)
+            if (f->file[kind]) {
+                printf("  %-11s %-15s %s\n", label, file_kinds[kind], f->file[kind]);
+                label = "";
+            }
+        if (*label)
+            printf("  %-11s none: the cost model decides\n", label);
+    }
 }
 
-/* A line for each, for scripts. */
-static int print_files(void)
+/* A line for each, for scripts.  HOST: of this MPI library only, in this version; NULL: of all, in
+ * the versions that the backends were built with. */
+static int print_files(const char *host)
 {
-    char path[4096];
+    for (int i = COLLOPT_OTHER_MPI + 1; i < COLLOPT_MPIS; i++) {
+        const struct files_used *f;
 
-    for (int i = COLLOPT_OTHER_MPI + 1; i < COLLOPT_MPIS; i++)
-        for (int kind = 0; kind < 2; kind++) {
-            const char *file = file_in_effect(kind, collopt_mpi_names[i], path, sizeof path);
-
-            printf("%s %s %s\n", collopt_mpi_names[i], file_kinds[kind].ending,
-                   file ? file : "none");
-        }
+        if (host && strcmp(host, collopt_mpi_names[i]) != 0)
+            continue;
+        f = files_used(i);
+        for (int kind = 0; kind < FILE_KINDS; kind++)
+            printf("%s %s %s\n", collopt_mpi_names[i], file_kinds[kind],
+                   f->file[kind] ? f->file[kind] : "none");
+    }
     return fflush(stdout) == 0 && !ferror(stdout) ? 0 : 1;
 }
 
@@ -350,8 +229,6 @@ static void print_places(void)
            "              with .rules or .machine behind them; MPI is openmpi or mpich, VERSION "
            "such as 4.1\n",
            collopt_system_directory(), collopt_data_directory(), processor, processor);
-    print_found("openmpi");
-    print_found("mpich");
 }
 
 static void print_algorithm(const struct collopt_algorithm *a)
@@ -388,9 +265,38 @@ static const char *kept_from_running(const struct collopt_settings *s)
            : s->communicators == 0 ? "COLLOPT_COMMUNICATORS=0" : NULL;
 }
 
-static void print_settings(const struct collopt_settings *s)
+static void print_kept(const struct collopt_settings *s)
 {
     const char *kept = kept_from_running(s);
+
+    if (kept)
+        printf("\nWith %s all communicators of several ranks keep the MPI library's own "
+               "collectives.\n",
+               kept);
+}
+
+/* Only those that are set. */
+static void print_set(const struct collopt_settings *s)
+{
+    bool any = false;
+    int n;
+    const struct collopt_setting_row *rows = collopt_setting_rows(&n);
+
+    printf("\nEnvironment variables that are set\n");
+    for (int i = 0; i < n; i++) {
+        char value[512];
+
+        collopt_setting_value_text(s, &rows[i], value, sizeof value);
+        if (is_set(&rows[i], value))
+            printf("  %s=%s\n", rows[i].name, value);
+        any = any || is_set(&rows[i], value);
+    }
+    if (!any)
+        printf("  none of %d: collopt is on, with its defaults\n", n);
+}
+
+static void print_settings(const struct collopt_settings *s)
+{
     int n;
     const struct collopt_setting_row *rows = collopt_setting_rows(&n);
 
@@ -403,10 +309,6 @@ static void print_settings(const struct collopt_settings *s)
         printf("      %s: %s%s%s%s\n", rows[i].values, rows[i].help,
                *rows[i].preset ? " (default " : "", rows[i].preset, *rows[i].preset ? ")" : "");
     }
-    if (kept)
-        printf("\nWith %s all communicators of several ranks keep the MPI library's own "
-               "collectives.\n",
-               kept);
 }
 
 /* ---- as JSON --------------------------------------------------------------------------------- */
@@ -421,11 +323,11 @@ static void json_installation(struct collopt_json *j, const struct installation 
     collopt_json_array(j, "backends");
     for (int i = 0; i < in->backends; i++) {
         collopt_json_object(j, NULL);
-        built_part(&in->backend[i], 0, text, sizeof text);
+        built_part(&in->backend[i], BUILT_NAME, text, sizeof text);
         collopt_json_text(j, "name", text);
-        built_part(&in->backend[i], 1, text, sizeof text);
+        built_part(&in->backend[i], BUILT_VERSION, text, sizeof text);
         collopt_json_text(j, "version", text);
-        built_part(&in->backend[i], 2, text, sizeof text);
+        built_part(&in->backend[i], BUILT_WITH, text, sizeof text);
         collopt_json_text(j, "built_with", text);
         collopt_json_text(j, "path", in->backend[i].path);
         collopt_json_end(j);
@@ -455,15 +357,14 @@ static void json_machine(struct collopt_json *j, const struct machine *m)
 
 static void json_files(struct collopt_json *j)
 {
-    char path[4096];
-
     collopt_json_array(j, "files");
     for (int i = COLLOPT_OTHER_MPI + 1; i < COLLOPT_MPIS; i++) {
+        const struct files_used *f = files_used(i);
+
         collopt_json_object(j, NULL);
         collopt_json_text(j, "mpi", collopt_mpi_names[i]);
-        for (int kind = 0; kind < 2; kind++)
-            collopt_json_text(j, file_kinds[kind].ending,
-                              file_in_effect(kind, collopt_mpi_names[i], path, sizeof path));
+        for (int kind = 0; kind < FILE_KINDS; kind++)
+            collopt_json_text(j, file_kinds[kind], f->file[kind]);
         collopt_json_end(j);
     }
     collopt_json_end(j);
@@ -513,7 +414,21 @@ static void write_json(const struct installation *in, const struct machine *m,
     collopt_json_end(&j);
 }
 
-static void write_all(bool as_json, const struct collopt_settings *settings)
+/* On one screen. */
+static void write_short(const struct installation *installation, const struct machine *machine,
+                        const struct collopt_settings *settings)
+{
+    print_installation(installation);
+    print_machine(machine);
+    print_host(settings->hosts, machine->host);
+    printf("\nFiles that jobs read here\n");
+    print_used();
+    print_set(settings);
+    print_kept(settings);
+    printf("\ncollopt-info --all also shows the algorithms, and all variables.\n");
+}
+
+static void write_all(bool as_json, bool all, const struct collopt_settings *settings)
 {
     static struct installation installation;
     struct machine machine;
@@ -524,12 +439,18 @@ static void write_all(bool as_json, const struct collopt_settings *settings)
         write_json(&installation, &machine, settings);
         return;
     }
+    if (!all) {
+        write_short(&installation, &machine, settings);
+        return;
+    }
     print_installation(&installation);
     print_machine(&machine);
     print_host(settings->hosts, machine.host);
     print_places();
+    print_used();
     print_algorithms();
     print_settings(settings);
+    print_kept(settings);
 }
 
 /* The algorithms alone, with all that is said of them. */
@@ -606,14 +527,16 @@ static void usage(FILE *to)
 {
     fputs(
         "Usage: collopt-info [OPTION]...\n"
-        "Show what this installation of collopt has, this machine, the algorithms and all\n"
-        "environment variables with their values.\n"
+        "Show this installation of collopt, this machine, the files that jobs read here and\n"
+        "the environment variables that are set.\n"
         "\n"
+        "      --all         also the algorithms, and all variables with their values\n"
         "      --algorithms  only the algorithms, with what they cost, when to use them and\n"
         "                      who published them\n"
         "      --json        as JSON, also with --algorithms and --explain\n"
         "      --variable NAME  what collopt(7) says of an environment variable\n"
-        "      --files       only the files of rules and of the machine that jobs read here\n"
+        "      --files       only the files of rules and of the machine that jobs read here,\n"
+        "                      with --host those of jobs with that MPI library\n"
         "      --check       only look for mistakes in the COLLOPT_ variables; exit status 1\n"
         "                      if there are any\n"
         "      --check-topology FILE  look for mistakes in a file for COLLOPT_TOPOLOGY=file:FILE\n"
@@ -653,6 +576,7 @@ static int read_settings(struct collopt_settings *s)
 int main(int argc, char **argv)
 {
     static const struct option options[] = {
+        { "all", no_argument, NULL, 'A' },
         { "algorithms", no_argument, NULL, 'a' },
         { "json", no_argument, NULL, 'j' },
         { "check", no_argument, NULL, 'c' },
@@ -677,12 +601,15 @@ int main(int argc, char **argv)
     };
     struct explain problem = { .collective = NULL };
     struct collopt_settings settings;
-    bool algorithms = false, json = false, check = false;
+    bool all = false, algorithms = false, json = false, check = false, files = false;
     char *topology = NULL, *machine = NULL, *variable = NULL;
     int option, wrong;
 
     while ((option = getopt_long(argc, argv, "", options, NULL)) != -1)
         switch (option) {
+        case 'A':
+            all = true;
+            break;
         case 'a':
             algorithms = true;
             break;
@@ -693,7 +620,8 @@ int main(int argc, char **argv)
             check = true;
             break;
         case 'f':
-            return print_files();
+            files = true;
+            break;
         case 'F':
             topology = optarg;
             break;
@@ -766,6 +694,8 @@ int main(int argc, char **argv)
     }
     if (problem.host)           /* its files */
         name_host(&problem.host);
+    if (files)
+        return print_files(problem.host);
     problem.json = json;
     if (problem.collective && !check)
         return explain(&problem);       /* which reads them as a job does, and tells of mistakes */
@@ -777,6 +707,6 @@ int main(int argc, char **argv)
     if (algorithms)
         write_algorithms(json);
     else
-        write_all(json, &settings);
+        write_all(json, all, &settings);
     return fflush(stdout) == 0 && !ferror(stdout) ? 0 : 1;
 }

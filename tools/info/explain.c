@@ -8,6 +8,7 @@
 #include "catalogue/choice.h"
 #include "catalogue/expression.h"
 #include "info/explain.h"
+#include "info/files.h"
 #include "model/choose.h"
 #include "model/host_times.h"
 #include "model/machine.h"
@@ -17,7 +18,7 @@
 #include "select/explain.h"
 #include "select/measured.h"
 #include "select/reproducible.h"
-#include "settings/search_path.h"
+#include "settings/rules.h"
 #include "settings/settings.h"
 #include "topology/topology.h"
 
@@ -25,7 +26,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { SHOWN = 6, MOST_RANKS = 1 << 20, TEXT = 400 };
 
@@ -368,26 +368,24 @@ static void write_json(const struct collopt_problem *p, enum collopt_network n)
 
 /* ---- what is left out ------------------------------------------------------------------------ */
 
-/* Files in default places are for an MPI library, which only --host names. */
+/* Files in default places, and those that come with collopt, are for an MPI library, which only
+ * --host names. */
 static void print_left_out(void)
 {
-    static const struct {
-        const char *variable, *ending;
-    } kinds[] = { { "COLLOPT_RULES", "rules" }, { "COLLOPT_MACHINE", "machine" } };
-    char path[4096], last[4096] = "";
+    const struct collopt_settings *s = collopt_settings();
+    const char *named[FILE_KINDS] = { [FILE_RULES] = s->rules ? s->rules->file : NULL,
+                                      [FILE_MACHINE] = s->machine ? s->machine->file : NULL };
+    char last[4096] = "";
 
-    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
+    for (int kind = 0; kind < FILE_KINDS; kind++)
         for (int i = COLLOPT_OTHER_MPI + 1; i < COLLOPT_MPIS; i++) {
-            const char *given = getenv(kinds[k].variable);
+            const char *file = files_used(i)->file[kind];
 
-            if ((given && *given)
-                || !collopt_default_file(environ, collopt_mpi_names[i], kinds[k].ending, path,
-                                         sizeof path)
-                || strcmp(path, last) == 0)
+            if (!file || named[kind] || strcmp(file, last) == 0)
                 continue;
-            printf("  left out: %s, which a job would use; it counts with --host %s\n", path,
+            printf("  left out: %s, which a job would use; it counts with --host %s\n", file,
                    collopt_mpi_names[i]);
-            strcpy(last, path);
+            snprintf(last, sizeof last, "%s", file);
         }
 }
 

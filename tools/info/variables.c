@@ -71,8 +71,8 @@ static int unknown(const char *name)
     snprintf(whole, sizeof whole, "%s%s", is_bare(name) ? prefix : "", name);
     nearest = collopt_nearest(whole, n, nth_name, NULL);
     fprintf(stderr,
-            "collopt-info: --variable: there is no variable \"%s\";%s%s%s collopt-info lists them "
-            "all\n",
+            "collopt-info: --variable: there is no variable \"%s\";%s%s%s collopt-info --all "
+            "lists them\n",
             name, nearest < 0 ? "" : " did you mean ",
             nearest < 0 ? "" : variable_texts[nearest].name, nearest < 0 ? "" : "?");
     return 2;

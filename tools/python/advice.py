@@ -2,14 +2,30 @@
 (compare.result) and says one thing, with the command that does it where there is one, or nothing.
 """
 
+import shlex
+
 from text import percent, size
 
 LITTLE = 0.03           # a share of reductions below which nothing that is done to them is felt
 
 
-def _again(answer, options):
-    """The comparison with other settings."""
-    return "collopt %s compare %s" % (options, " ".join(answer["command"]))
+def _words(*parts):
+    return " ".join(part for part in parts if part)
+
+
+def _quoted(words):
+    return " ".join(shlex.quote(word) for word in words)
+
+
+def _run(answer, before=""):
+    """The program by collopt, with the options that were given."""
+    return _words(before, "collopt", answer["options"], _quoted(answer["command"]))
+
+
+def _again(answer, options="", before="", more=""):
+    """The comparison with other settings, beside the options that were given."""
+    return _words(before, "collopt", answer["options"], options, "compare",
+                  _quoted(answer["compare_options"]), more, _quoted(answer["command"]))
 
 
 def _left(answer, reason):
@@ -38,7 +54,7 @@ def waiting(answer):
         return {"about": "waiting",
                 "what": "On average a rank spends %s of its time in reductions, but the rank "
                         "that spends least is %s below that: most of it is waiting for ranks "
-                        "that come late, which no algorithm mends. Balance the load."
+                        "that come late, which no algorithm removes. Balance the load."
                         % (percent(share), percent(part))}
 
 
@@ -69,8 +85,7 @@ def slower_rows(answer):
                     "fast). Let collopt try others, and the MPI library's own, on this program:"
                     % (line["collective"], size(line["bytes_to"]),
                        line["ran"][0]["algorithm"], line["ratio"]),
-            "command": "COLLOPT_ADAPT=on COLLOPT_ADAPT_RULES=adapted.rules collopt %s"
-                       % " ".join(answer["command"])}
+            "command": _run(answer, "COLLOPT_ADAPT=on COLLOPT_ADAPT_RULES=adapted.rules")}
 
 
 def host_chosen(answer):
@@ -82,7 +97,7 @@ def host_chosen(answer):
                 "what": "%s of the time of reductions is in calls for which the MPI library was "
                         "chosen. Measure this machine, so that the choice is made of its own "
                         "times: collopt-tune(1), or on this program:" % percent(seconds / spent),
-                "command": _again(answer, "").replace("collopt  ", "COLLOPT_ADAPT=on collopt ")}
+                "command": _again(answer, before="COLLOPT_ADAPT=on")}
 
 
 NOT_SERVED = {
@@ -114,27 +129,25 @@ def noise(answer):
                 "what": "For a clearer answer: more runs, longer ones, ranks bound to cores "
                         "(mpirun --bind-to core, srun --cpu-bind=cores), no other jobs on "
                         "the nodes, or the time of the loop alone by --own-time.",
-                "command": "collopt compare --pairs %d %s"
-                           % (max(12, 2 * answer["pairs"]), " ".join(answer["command"]))}
+                "command": _again(answer, more="--pairs %d" % max(12, 2 * answer["pairs"]))}
 
 
 def tune(answer):
     """Nothing else to say where reductions matter:
     choices come from a model unless the machine was measured."""
-    measured = any(name in answer["settings"]
-                   for name in ("COLLOPT_RULES", "COLLOPT_MACHINE", "COLLOPT_ADAPT"))
+    measured = answer["files"] or "COLLOPT_ADAPT" in answer["settings"]
     if answer["share_with"] and answer["share_with"] >= 2 * LITTLE and not measured:
         return {"about": "tune",
                 "what": "Reductions still take %s of the time. Algorithms were chosen by a "
                         "model; collopt-tune(1) measures this machine, and COLLOPT_ADAPT=on tries "
                         "algorithms on the program's own calls:" % percent(answer["share_with"]),
-                "command": _again(answer, "").replace("collopt  ", "COLLOPT_ADAPT=on collopt ")}
+                "command": _again(answer, before="COLLOPT_ADAPT=on")}
 
 
 def use_it(answer):
     if answer["answer"] == "faster" and answer["calls_run"]:
         return {"about": "use", "what": "Use it:",
-                "command": "collopt %s" % " ".join(answer["command"])}
+                "command": _run(answer)}
 
 
 RULES = (use_it, little_share, waiting, slower_rows, first_calls, host_chosen, not_served, tune,

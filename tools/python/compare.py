@@ -7,6 +7,7 @@ Some more runs load it switched off, to learn what of the time reductions take. 
 
 import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -15,6 +16,7 @@ from statistics import median
 import advice
 import commandline
 import jobs
+import predict
 from calls import by_size, waiting
 from progress import Progress
 from say import Screen, plural
@@ -34,8 +36,8 @@ without and with collopt in turns, and say whether collopt makes it faster.
       --own-time REGEX  compare a time that the program prints, the group in
                           'loop time: ([0-9.]+)'; its last match counts
       --same REGEX      lines of the output that must be the same in all runs
-      --keep DIRECTORY  keep output and reports of all runs there; the output is
-                          not shown then
+      --keep DIRECTORY  keep output and reports of all runs there; otherwise the
+                          output of the first run is shown, and no other
   -o, --output FILE     write one HTML page to FILE, too
       --json            print the answer as JSON; the program's output goes to the
                           standard error output
@@ -57,6 +59,7 @@ PAIRS = 6               # fewer have no 95% interval
 MOST_PAIRS = 100
 TIME = 600.0            # seconds
 SHOWN = 8               # rows of the table on the screen
+OWN_TIME = "the program's own"
 ALL_BUT = 0.005         # a share of calls that is not mentioned
 
 
@@ -69,7 +72,7 @@ class Options:
         self.time, self.precision, self.pairs = None, 0.01, None
         self.own_time = self.same = self.keep = self.output = None
         self.json, self.progress = False, "auto"
-        self.command = []
+        self.command, self.words = [], []
 
     def take(self, option, value):
         if option == "--time":
@@ -108,10 +111,11 @@ class Session:
     def __init__(self, place, options):
         self.place, self.options = place, options
         self.folder = jobs.Folder(options.keep)
-        self.progress = Progress(options.progress, "collopt compare")
+        self.progress = Progress(options.progress, "collopt compare", every=30)
         self.runs = []              # {way, seconds, status}
         self.pairs = []             # (without, with), seconds
         self.reports = {"off": [], "with": []}
+        self.outside = {"off": [], "with": []}  # seconds of runs before MPI_Init and behind the end
         self.lines = None           # what --same found in the first run
         self.began = time.monotonic()
 
@@ -121,8 +125,12 @@ class Session:
         off = ["--off"] if way == "off" else []
         return [self.place.collopt] + off + ["--report", report, "--"] + self.options.command
 
+    def _shown(self):
+        """Hundreds of runs say the same as the first."""
+        return not self.options.keep and not self.runs
+
     def _echo(self):
-        if self.options.keep:
+        if not self._shown():
             return None, None
         return sys.stderr if self.options.json else sys.stdout, sys.stderr
 
@@ -131,19 +139,21 @@ class Session:
         n = len(self.runs) + 1
         report = self.folder.file("%d-%s.report" % (n, way))
         environment = jobs.plain(os.environ) if way == "without" else dict(os.environ)
+        shown = self._shown()
         done = jobs.run(self._command(way, report), environment,
                         self.folder.file("%d-%s.output" % (n, way)), self._echo())
         self.runs.append({"way": way, "seconds": done.seconds, "status": done.status})
         if done.status != 0:
-            raise Failed(self._why(way, done, environment))
+            raise Failed(self._why(way, done, environment, shown))
+        whole = done.seconds
         if self.options.own_time:
             done.seconds = self.runs[-1]["seconds"] = self._own_time(done, way)
         self._compare_lines(done, way)
         if way != "without":
-            self._note_report(way, report)
+            self._note_report(way, report, whole)
         return done.seconds
 
-    def _why(self, way, done, environment):
+    def _why(self, way, done, environment, shown):
         """Whose fault it is: does it fail without collopt, too?  With the last lines of the output
         where the user has not seen them."""
         text = "run %d (%s) ended with status %d" % (len(self.runs), NAMES[way], done.status)
@@ -152,7 +162,7 @@ class Session:
                              self._echo()).status
             text += (", and without collopt with 0; please report this" if alone == 0 else
                      ", without collopt with %d: it is not collopt's" % alone)
-        if self.options.keep:
+        if not shown:
             text += "\n" + b"\n".join(done.output.splitlines()[-10:]).decode(errors="replace")
         return text
 
@@ -182,17 +192,26 @@ class Session:
                 len(self.runs), NAMES[way], b"\n- ".join(self.lines).decode(errors="replace"),
                 b"\n+ ".join(lines).decode(errors="replace")))
 
-    def _note_report(self, way, file):
+    def _note_report(self, way, file, whole):
+        """WHOLE: seconds of the run."""
         report = jobs.report_of(file)
-        if not report and not self.folder.named and self.folder.path.startswith("/tmp"):
-            raise Failed("no report came from the ranks; the working directory cannot be written "
-                         "to, and perhaps rank 0 runs on another node: name a directory that all "
-                         "nodes see by --keep")
         if not report:
-            raise Failed("no report came from the ranks: collopt was not in the program, or "
-                         "it did not call MPI_Finalize.\n  collopt doctor %s\nsays why"
-                         % " ".join(launcher_of(self.options.command)))
+            raise Failed("no report came from the ranks: the command started no program that "
+                         "calls MPI_Finalize with collopt loaded%s" % self._where_to_look())
         self.reports[way].append(report)
+        if report.seconds:
+            self.outside[way].append(max(whole - report.seconds.mean, 0.0))
+
+    def _where_to_look(self):
+        text = ""
+        if self.folder.seen_here_only:
+            text += ("; or rank 0 is on another node, which does not see %s (the working directory "
+                     "cannot be written to): name a directory that all nodes see by --keep"
+                     % self.folder.path)
+        if LAUNCHER.match(os.path.basename(self.options.command[0])):
+            text += (".\n  collopt doctor %s\nsays why"
+                     % " ".join(launcher_of(self.options.command)))
+        return text
 
     def interval(self):
         return interval(self.place, self.pairs)
@@ -224,6 +243,22 @@ class Session:
             text += "; a run takes about %s" % seconds(self.runs[-1]["seconds"])
         self.progress.say(text)
 
+    def announce(self):
+        """How long it takes, as far as can be said."""
+        o = self.options
+        if o.pairs:
+            until = plural(o.pairs, "pair") + " of runs"
+        elif o.time:
+            until = "pairs of runs for %s" % duration(o.time)
+        else:
+            until = ("%d pairs of runs or more, until the interval is within %s or %s are over "
+                     "(--time 1m: one minute)" % (PAIRS, percent(o.precision), duration(TIME)))
+        self.progress.tell(until + "; a pair is a run without and one with collopt, and a run "
+                           "before every third pair only measures reductions")
+        if not o.keep:
+            self.progress.tell("this is the output of the first run; that of the others is not "
+                               "shown, and --keep DIRECTORY keeps it")
+
     def all(self):
         """A B B A ... with a run that only measures before every third pair;
         the very first warms up, too."""
@@ -237,10 +272,19 @@ class Session:
             self.pairs.append((took["without"], took["with"]))
 
     def _one(self, way):
+        if self._shown():
+            self.announce()
         self.tell(way)
-        if not self.options.keep:
+        if self._shown():
             self.progress.clear()
         return self.run(way)
+
+
+LAUNCHER = re.compile(r"mpirun|mpiexec|orterun|prterun|prun|srun|flux")
+
+
+def duration(value):
+    return "%.0f minutes" % (value / 60) if value >= 120 else "%.0f s" % value
 
 
 NAMES = {"without": "without collopt", "with": "with collopt", "off": "reductions measured"}
@@ -344,15 +388,19 @@ def left(report):
     return [found[reason] for reason in sorted(found)]
 
 
+def middle_of(values):
+    return median(values) if values else None
+
+
 def middle_share(list_of):
-    shares = [report.share for report in list_of if report.share is not None]
-    return median(shares) if shares else None
+    return middle_of([report.share for report in list_of if report.share is not None])
 
 
 def result(session):
     """All that is known, as --json prints it."""
     options, pairs = session.options, session.pairs
     answer = {"collopt": session.place.version, "command": options.command,
+              "options": session.place.said, "compare_options": options.words,
               "settings": {name: value for name, value in sorted(os.environ.items())
                            if name == "COLLOPT" or name.startswith("COLLOPT_")},
               "runs": session.runs, "pairs": len(pairs)}
@@ -369,10 +417,13 @@ def result(session):
         "answer": verdict(found, options.precision), "ratio": times,
         "ratio_low": found["low"], "ratio_high": found["high"],
         "confidence": None if few else 0.95, "outliers": found["outliers"],
-        "time": "the program's own" if options.own_time else "of the whole run",
+        "time": OWN_TIME if options.own_time else "of the whole run",
         "seconds_without": without, "seconds_with": with_,
         "mpi": ours[0].mpi_name, "ranks": ours[0].ranks,
+        "files": predict.files_of(session.place, ours[0]),
         "share_without": middle_share(off), "share_with": middle_share(ours),
+        "outside_without": middle_of(session.outside["off"]),
+        "outside_with": middle_of(session.outside["with"]),
         "waiting": waiting(off[-1]),
         "reductions": compared(off, ours, few), "passed": left(ours[-1]),
         "calls_run": sum(row.calls for row in ours[-1].rows if row.algorithm),
@@ -454,6 +505,18 @@ def times_text(answer):
     return text
 
 
+def outside_text(answer):
+    """What a run takes beside the program's own work, which no library changes."""
+    return ("start and end of a run (launcher, MPI_Init, after MPI_Finalize): %s without, %s with"
+            % (seconds(answer["outside_without"]), seconds(answer["outside_with"])))
+
+
+def chosen_text(answer):
+    names = sorted(set(answer["files"].values()))
+    return ("algorithms are chosen by %s" % ", ".join(names) if names
+            else "algorithms are chosen by the cost model: no measurements of this machine")
+
+
 def identity(answer):
     return ("%s, %s, collopt %s; %s of runs"
             % (plural(answer["ranks"], "rank"), answer["mpi"], answer["collopt"],
@@ -468,6 +531,9 @@ def print_answer(answer):
     screen.say()
     screen.sentence(text, colour=colour)
     screen.sentence(times_text(answer))
+    if answer["time"] != OWN_TIME and answer["outside_with"] is not None:
+        screen.sentence(outside_text(answer))
+    screen.sentence(chosen_text(answer))
     screen.say()
     lines = rows(answer)
     if lines:

@@ -3,7 +3,7 @@
 First step: the launcher runs a shell script without MPI on every node.  It needs nothing of collopt
 there, so it also tells of nodes that lack it, on which a job would hang.  Second and third: a small
 MPI program, without collopt and with it.  Every step has a time limit.  What was found is judged by
-a list of rules, each of which says what is wrong and the command that mends it. """
+a list of rules, each of which says what is wrong and the command that fixes it. """
 
 import json
 import os
@@ -193,11 +193,11 @@ class Findings:
     def __init__(self):
         self.list = []
 
-    def wrong(self, what, mend=None, nodes=()):
-        self.list.append({"grave": True, "what": what, "mend": mend, "nodes": list(nodes)})
+    def wrong(self, what, fix=None, nodes=()):
+        self.list.append({"grave": True, "what": what, "fix": fix, "nodes": list(nodes)})
 
-    def note(self, what, mend=None, nodes=()):
-        self.list.append({"grave": False, "what": what, "mend": mend, "nodes": list(nodes)})
+    def note(self, what, fix=None, nodes=()):
+        self.list.append({"grave": False, "what": what, "fix": fix, "nodes": list(nodes)})
 
     def grave(self):
         return any(finding["grave"] for finding in self.list)
@@ -307,7 +307,7 @@ def look_at_library(place, options, step, found):
                     "mpirun -x LD_PRELOAD=%s" % (place.library, place.library), unset)
 
 
-def differ(step, found, key, what, mend):
+def differ(step, found, key, what, fix):
     """Something that should be the same on all nodes."""
     values = {}
     for node in answered(step):
@@ -315,7 +315,7 @@ def differ(step, found, key, what, mend):
     if len(values) > 1:
         parts = ["%s on %s" % (", ".join(value) or "none", listed(names))
                  for value, names in sorted(values.items())]
-        found.wrong("%s: %s" % (what, "; ".join(parts)), mend, [])
+        found.wrong("%s: %s" % (what, "; ".join(parts)), fix, [])
 
 
 def look_at_sameness(step, found):
@@ -388,7 +388,7 @@ def look_at_mpi(step, found):
     why = failed(step)
     if why:
         found.wrong("without collopt, a small MPI program %s%s" % (why, last_lines(step)),
-                    "mend MPI under this launcher first; --mpi openmpi or mpich, or "
+                    "repair MPI under this launcher first; --mpi openmpi or mpich, or "
                     "--program FILE, says which library is meant")
         return False
     if alone(step):
@@ -452,6 +452,22 @@ def devices(node, names):
     return [name for name in names if name in node.facts.get("device", [])]
 
 
+def library_of(mpi):
+    """openmpi or mpich, of a node in the MPI steps; None: not known."""
+    version = mpi.get("version", "") if mpi else ""
+    return "openmpi" if "Open MPI" in version else "mpich" if "MPICH" in version else None
+
+
+def files_of(node, library):
+    """Those that collopt-info --files has named there, for jobs with this MPI library."""
+    lines = [(value + "   ").split(" ", 3) for value in node.facts.get("file", [])]
+    used = ["%s: %s %s" % (name, kind.replace("_", " "), path.strip()) if not library
+            else "%s %s" % (kind.replace("_", " "), path.strip())
+            for name, kind, _, path in lines
+            if path.strip() != "none" and library in (None, name)]
+    return "; ".join(used) or ("none: the cost model decides" if lines else "not known")
+
+
 def facts_of(node, mpi):
     """(heading, text) of a node, the same texts on nodes that are the same.
     MPI: the node in the MPI steps, or None."""
@@ -460,10 +476,6 @@ def facts_of(node, mpi):
     copies += ["CMA"] if node.get("ptrace", "") in ("", "0") else []
     gpus = [name for path, name in (("/dev/nvidia0", "NVIDIA"), ("/dev/kfd", "AMD"))
             if devices(node, (path,))]
-    files = {}
-    for value in node.facts.get("file", []):
-        _, kind, _, path = (value + "   ").split(" ", 3)
-        files.setdefault(kind, set()).add(path.strip())
     facts = [
         ("collopt", "%s, library %s%s" % (
             "tools missing" if node.get("info", "none") == "none" else node.get("info"),
@@ -477,8 +489,7 @@ def facts_of(node, mpi):
         ("limits", "locked memory %s, open files %s, stack %s"
          % (kib(node.get("memlock", "?")), node.get("open-files", "?"),
             kib(node.get("stack", "?")))),
-        ("files", "; ".join("%s %s" % (kind, ", ".join(sorted(paths)))
-                            for kind, paths in sorted(files.items())) or "not known"),
+        ("files", files_of(node, library_of(mpi))),
         ("system", "%s processors, Linux %s"
          % (node.get("processors", "?"), node.get("kernel", "?"))),
     ]
@@ -520,8 +531,8 @@ def print_findings(screen, found):
                         "worse" if finding["grave"] else "host")
         for line in lines[1:]:
             screen.say("  " + line)
-        if finding["mend"]:
-            screen.sentence(finding["mend"], "      mend: ")
+        if finding["fix"]:
+            screen.sentence(finding["fix"], "      fix: ")
 
 
 def conclude(found, last):

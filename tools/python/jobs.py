@@ -203,7 +203,7 @@ class Folder:
     taken, which nodes mostly share."""
 
     def __init__(self, named):
-        self.named = named
+        self.named, self.seen_here_only = named, False
         if named:
             os.makedirs(named, exist_ok=True)
             self.path = os.path.abspath(named)
@@ -211,7 +211,7 @@ class Folder:
         try:
             self.path = tempfile.mkdtemp(prefix=".collopt-", dir=os.getcwd())
         except OSError:
-            self.path = tempfile.mkdtemp(prefix="collopt-")
+            self.path, self.seen_here_only = tempfile.mkdtemp(prefix="collopt-"), True
 
     def file(self, name):
         return os.path.join(self.path, name)

@@ -6,6 +6,7 @@ chosen and how long the model thinks it takes. """
 
 import json
 import os
+import re
 import subprocess
 import sys
 
@@ -81,9 +82,22 @@ def nodes_of_job(options):
 
 
 def host_of(report):
-    """openmpi, mpich or None, as --host of collopt-info takes it."""
-    return ("openmpi" if "Open MPI" in (report.mpi or "")
-            else "mpich" if "MPICH" in (report.mpi or "") else None)
+    """openmpi-4.1 or mpich-4.0, as --host of collopt-info takes it; None: neither."""
+    text = report.mpi or ""
+    name = "openmpi" if "Open MPI" in text else "mpich" if "MPICH" in text else None
+    version = re.search(r"[0-9]+\.[0-9]+", text)
+    return "%s-%s" % (name, version.group()) if name and version else name
+
+
+def files_of(place, report):
+    """{kind: file} that the job has read, as collopt-info names them for its MPI library."""
+    mpi = host_of(report)
+    if not mpi:
+        return {}
+    out = subprocess.run([os.path.join(place.tools, "collopt-info"), "--files", "--host", mpi],
+                         stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout.decode()
+    lines = [line.split(" ", 2) for line in out.splitlines()]
+    return {kind: path for _, kind, path in lines if path != "none"}
 
 
 def explain(place, calls, ranks, nodes, mpi):
@@ -150,7 +164,7 @@ def conclusion(answer):
     text = ("Reductions take %s of the time: if they were free, the program would be %.2f times "
             "as fast." % (percent(share), 1 / (1 - min(share, 0.999))))
     if answer["waiting"] is not None and answer["waiting"] > 0.5:
-        text += (" Most of it is waiting for ranks that come late, which no algorithm mends: "
+        text += (" Most of it is waiting for ranks that come late, which no algorithm removes: "
                  "balance the load first.")
     return text + " Next: collopt compare %s" % " ".join(answer["command"])
 

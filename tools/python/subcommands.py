@@ -17,9 +17,10 @@ import reports
 class Place:
     """Where collopt is."""
 
-    def __init__(self, collopt, helpers, library, tools, version):
+    def __init__(self, collopt, helpers, library, tools, version, said):
         self.collopt, self.helpers, self.library = collopt, helpers, library
         self.tools, self.version = tools, version
+        self.said = said            # the options before the subcommand, as the shell reads them
 
 
 def tool_of(name):
@@ -37,6 +38,7 @@ def run(place, name, words):
     tool = tool_of(name)
     options = tool.Options()
     given, options.command = commandline.split(name, words, tool.SHORT, tool.LONG)
+    options.words = [word for word in words[:len(words) - len(options.command)] if word != "--"]
     for option, value in given:
         if option == "--help":
             sys.stdout.write(tool.HELP)
@@ -50,7 +52,7 @@ def run(place, name, words):
 
 
 def main():
-    place, name, words = Place(*sys.argv[1:6]), sys.argv[6], sys.argv[7:]
+    place, name, words = Place(*sys.argv[1:7]), sys.argv[7], sys.argv[8:]
     os.environ.pop("COLLOPT_TOOL_VERSION", None)
     jobs.catch_signals()
     try:
