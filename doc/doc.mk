@@ -94,8 +94,12 @@ install-html-local: site
 # As they lie here, so that links among them hold.
 dist_doc_DATA += README.md NEWS COPYING AUTHORS HACKING.md CONTRIBUTING.md SECURITY.md
 pagesdir = $(docdir)/doc
-dist_pages_DATA = doc/algorithms.md doc/coverage.md doc/design.md doc/hosts.md doc/kernels.md \
-	doc/performance.md doc/programs.md doc/recorder.md doc/report.md doc/requests.md
+dist_pages_DATA = doc/algorithms.md doc/comparison.md doc/coverage.md doc/design.md doc/faq.md \
+	doc/hosts.md doc/in-a-code.md doc/installing.md doc/kernels.md doc/performance.md \
+	doc/programs.md doc/recorder.md doc/report.md doc/requests.md doc/support.md doc/using.md
+manualdir = $(docdir)/doc/manual
+dist_manual_DATA = $(MANUAL_PAGES:doc/man/%=doc/manual/%.md) $(MANUAL_PARTS:%=doc/manual/%.md) \
+	$(SITE_PAGES:%=doc/manual/%.md)
 picturesdir = $(docdir)/doc/pictures
 dist_pictures_DATA = doc/pictures/call.svg doc/pictures/overview.svg doc/pictures/rooms.svg \
 	doc/pictures/simulated-nodes-16.svg doc/pictures/simulated-torus-4x4x4.svg \
@@ -111,6 +115,6 @@ dist_figures_DATA = doc/figures/apps.csv doc/figures/apps-8.csv doc/figures/apps
 .PHONY: performance-page
 performance-page:
 	$(AM_V_GEN)$(srcdir)/bench/tables $(srcdir)/doc/performance.md $(srcdir)/doc/programs.md \
-	  $(srcdir)/doc/requests.md $(srcdir)/doc/hosts.md $(srcdir)/README.md
+	  $(srcdir)/doc/requests.md $(srcdir)/doc/hosts.md
 	$(AM_V_GEN)$(srcdir)/bench/overview $(srcdir)/doc/figures/two-ranks.csv operation=sum >$@.new
 	$(AM_V_at)mv $@.new $(srcdir)/doc/pictures/overview.svg

@@ -1,5 +1,5 @@
 #!/bin/sh
-# The tables of README.md and doc/performance.md are those of doc/figures, and bench/tables notices
+# The tables of doc/performance.md and other pages are those of doc/figures, and bench/tables notices
 # if they are not.
 
 . "${COLLOPT_SOURCE:-.}/test/common.sh"
@@ -10,7 +10,7 @@ tables()
     "$work/bench/tables" "$@"
 }
 
-for page in README doc/hosts doc/performance doc/programs doc/requests; do
+for page in doc/hosts doc/performance doc/programs doc/requests; do
     "$COLLOPT_SOURCE/bench/tables" --check "$COLLOPT_SOURCE/$page.md" ||
         fail "$page.md and the figures differ; run make performance-page"
 done
