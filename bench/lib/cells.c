@@ -100,7 +100,7 @@ static void table_head(const struct provenance *p, const struct cell *c, FILE *t
             q->in_place ? ", in place" : "", q->same ? ", same input" : "",
             strcmp(c->algorithm, "auto") ? ", " : "",
             strcmp(c->algorithm, "auto") ? c->algorithm : "", p->setting);
-    fprintf(to, "#%7s %12s %12s %8s  %-17s %6s %8s  %s\n", "bytes", "host us", "collopt us",
+    fprintf(to, "#%7s %12s %12s %8s  %-17s %6s %8s  %s\n", "bytes", "native us", "collopt us",
             "ratio", "95% interval", "pairs", "outliers", "algorithm");
 }
 

@@ -198,7 +198,7 @@ int main(int argc, char **argv)
         return 2;
     }
     if (rank == 0)
-        printf("%8s %10s %10s %10s %9s %9s %9s\n", "bytes", "host us", "collopt us", "messages",
+        printf("%8s %10s %10s %10s %9s %9s %9s\n", "bytes", "native us", "collopt us", "messages",
                "in pieces", "collopt", "messages");
     for (int i = 0; i < n; i++) {
         double ratio, most;

@@ -9,7 +9,7 @@
  * in one pass; Allreduce and Reduce_scatter twice as many. Scratch: one vector for each receive of
  * two levels but the first, one more where the sum is not the result. Use it for short vectors: a
  * larger radix where messages of different ranks overlap well; there are fewer messages in all than
- * in a butterfly. Reduce_scatter is a yardstick: the root handles q whole vectors. Folklore; the
+ * in a butterfly. Reduce_scatter is a reference: the root handles q whole vectors. Folklore; the
  * representatives that make any root as cheap as rank 0 are ours. */
 #include "config.h"
 
@@ -157,4 +157,4 @@ COLLOPT_REDUCE_AND_ALLREDUCE(knomial,
 
 COLLOPT_SCATTER_AND_BLOCK(binomial,
     TREE, .name = "binomial", .build = build_reduce_scatter,
-    .summary = "binomial reduce and scatter, in rank order; a yardstick");
+    .summary = "binomial reduce and scatter, in rank order; a reference");

@@ -42,7 +42,7 @@ static const struct collopt_setting_row rows[] = {
     /* before COLLOPT_AFTER, which it sets: where ranks differ, the message names the first row */
     { .name = "COLLOPT_REPRODUCIBLE", .kind = COLLOPT_WORD, .scope = COLLOPT_AGREED,
       .values = "off|placement|exact", .preset = "off", FIELD(reproducible),
-      .help = "placement: bits depend on nothing but the call; exact: sums are rounded once" },
+      .help = "placement: bits depend on nothing but the call; exact: sums are correctly rounded" },
     { .name = "COLLOPT_AFTER", .kind = COLLOPT_NUMBER, .scope = COLLOPT_AGREED, .values = "N|auto",
       .preset = "auto", .least = 1, .most = 1000000000, FIELD(after),
       .help = "take over a communicator at its N-th reduction; auto: once that pays" },

@@ -53,7 +53,8 @@ adapt()                 # HOST
     together 3 'trials'
     in_turn 3
     said 3 ', 3 ranks, up to .*: tried .* host .*, and stays with ' "$host, what goes on"
-    [ "$(reported passed 'host chosen')" -ge 27 ] || fail "$host: the MPI library was not tried"
+    [ "$(reported passed 'MPI library chosen')" -ge 27 ] ||
+        fail "$host: the MPI library was not tried"
     [ "$(learnt '"chosen": 1')" = 3 ] || fail "$host: not 3 lessons"
     [ "$(learnt '"algorithm": "host"')" = 3 ] ||
         fail "$host: the MPI library is not among what was tried"

@@ -16,9 +16,9 @@ deciding()              # WHAT [VARIABLE=VALUE]...
 
 runs()                  # OURS HOST: calls of all ranks
 {
-    [ "$(reported run '"allreduce"')" = "$1" ] && [ "$(reported passed 'host chosen')" = "$2" ] ||
-        fail "$what: $(reported run '"allreduce"') run, $(reported passed 'host chosen') passed" \
-            "on, not $1 and $2"
+    run=$(reported run '"allreduce"') passed=$(reported passed 'MPI library chosen')
+    [ "$run $passed" = "$1 $2" ] ||
+        fail "$what: $run run, $passed passed on, not $1 and $2"
 }
 
 candidate()             # HOST

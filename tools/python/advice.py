@@ -89,7 +89,7 @@ def slower_rows(answer):
 
 
 def host_chosen(answer):
-    seconds, calls = _left(answer, "host chosen")
+    seconds, calls = _left(answer, "MPI library chosen")
     spent = sum(line["total_without"] for line in answer["reductions"])
     if (calls and spent and seconds > 0.3 * spent and answer["share_without"]
             and answer["share_without"] >= LITTLE):

@@ -17,7 +17,7 @@ REASONS = {
     "intercommunicator": "collopt serves intracommunicators",
     "communicator not taken over": "too many communicators, or ranks that disagree",
     "COLLOPT_GPU=native": "that setting leaves all communicators to the MPI library",
-    "host chosen": "the MPI library's own was forced, or selected because it is faster",
+    "MPI library chosen": "the MPI library's own was forced, or selected because it is faster",
     "called from inside a collective": "the MPI library's own calls, and those of user "
                                        "operations; their time is part of the outer call's",
     "not in shared memory": "nonblocking and persistent ones on several nodes, "
