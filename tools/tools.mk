@@ -125,6 +125,7 @@ PYTHON_PARTS = \
 	tools/python/calls.py \
 	tools/python/commandline.py \
 	tools/python/compare.py \
+	tools/python/demo.py \
 	tools/python/doctor.py \
 	tools/python/jobs.py \
 	tools/python/page.css \

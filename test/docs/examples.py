@@ -17,6 +17,7 @@ import sys
 
 BLOCK = re.compile(r'^% (run|file) ?(\S*)\n```\w*\n(.*?)^```$', re.M | re.S)
 SECONDS = 300
+NOISE = 4           # collopt-tune on a machine that is too busy to measure
 
 
 def dialogue(text):
@@ -80,6 +81,9 @@ def main():
             for command, lines in dialogue(block):
                 status, said = shell.run(command)
                 ran += 1
+                if status == NOISE and command.startswith('collopt-tune '):
+                    print(f'noise: {command}')
+                    continue
                 if status or (lines and not as_pattern(lines).fullmatch(said)):
                     failed += 1
                     print(f'FAIL: {page}: {command}\n--- status {status}, the page '

@@ -373,7 +373,7 @@ scan          *      *      *    *       *               host
     tells 3 'run 2 passed 3' COLLOPT_AFTER=1 COLLOPT_RULES="$rules" -- allreduce=2 reduce=3
     echo 'reduce * * * * * chian' >>"$work/rules"
     tells 3 'run 5 passed 0' COLLOPT_AFTER=1 COLLOPT_RULES="$rules" -- allreduce=2 reduce=3
-    said 1 "^collopt: COLLOPT_RULES is not used: $rules:2: reduce has no algorithm \"chian\"; \
+    said 1 "^collopt: COLLOPT_RULES is not used: $rules:2: reduce has no algorithm \"chian\" \
 .* did you mean chain?\$" "$host, a mistake"
     said 1 '^collopt' "$host, a mistake in the rules"
     tells 2 'run 2 passed 0' COLLOPT_AFTER=1 COLLOPT_RULES="$rules.none" -- reduce=2

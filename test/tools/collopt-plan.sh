@@ -121,7 +121,7 @@ fi
 # ---- mistakes ----
 
 refuses 'no collective "allredcue".*did you mean allreduce?' allredcue
-refuses 'no algorithm "rings".*did you mean ring?' allreduce --algorithm rings
+refuses 'no algorithm "rings".*did you mean ring (or swing)?' allreduce --algorithm rings
 refuses 'no parameter "segmnt".*did you mean' reduce --algorithm mesh:segmnt=64K
 refuses 'no format "sgv".*did you mean svg?' allreduce --format sgv
 refuses 'does not commute' allreduce --algorithm ring --order

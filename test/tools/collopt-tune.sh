@@ -23,7 +23,7 @@ allreduce  *  1  *  0-2K  commutative  recursive_doubling
 *          *  *  *  *     *            auto
 .
 gives 1 \
-":2: allreduce has no algorithm \"recursive_dubling\"; .*did you mean recursive_doubling?" <<'.'
+":2: allreduce has no algorithm \"recursive_dubling\" .*did you mean recursive_doubling" <<'.'
 
 allreduce  *  1  *  0-2K  commutative  recursive_dubling
 *          *  *  *  *     *            auto

@@ -326,7 +326,7 @@ has err 'COLLOPT_WAIT=spinn is not understood'
 run 2 '--dry-run' "$collopt" --dry-run compare ./app
 has err 'dry-run is for a command that is run once'
 run 3 'no such program' "$collopt" compare ./nothing
-for subcommand in compare profile doctor; do
+for subcommand in compare profile doctor demo; do
     run 0 "$subcommand --help" "$collopt" $subcommand --help
     has out "^Usage: collopt $subcommand "
     run 0 "$subcommand --version" "$collopt" $subcommand --version

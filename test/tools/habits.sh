@@ -55,7 +55,7 @@ for each in info plan ps tune report; do
     case $each in report) command -v python3 >/dev/null || continue ;; esac
     tool collopt-$each "$build/tools/collopt-$each"
 done
-for each in compare profile doctor; do
+for each in compare profile doctor demo; do
     command -v python3 >/dev/null || continue
     tool "collopt $each" "$build/tools/collopt" $each
 done

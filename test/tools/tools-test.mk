@@ -10,6 +10,7 @@ TOOLS_TESTS = \
 	test/tools/collopt-tune.sh \
 	test/tools/collopt.sh \
 	test/tools/compare.sh \
+	test/tools/demo.sh \
 	test/tools/doctor.sh \
 	test/tools/habits.sh \
 	test/tools/hosts.sh \

@@ -18,11 +18,11 @@ _collopt()
         before=${COMP_WORDS[COMP_CWORD - 2]}
     fi
     # The command behind the options of collopt and collopt-tune, and its own options; compare,
-    # profile, doctor and ps have both again.
+    # profile, doctor, demo and ps have both again.
     if [[ $tool == collopt || $tool == collopt-tune ]]; then
         for ((i = 1; i < COMP_CWORD; i++)); do
             [[ ${COMP_WORDS[i]} != -- ]] || { i=$((i + 1)); break; }
-            [[ $tool != collopt || ${COMP_WORDS[i]} != @(compare|profile|doctor|ps) ]] ||
+            [[ $tool != collopt || ${COMP_WORDS[i]} != @(compare|profile|doctor|demo|ps) ]] ||
                 { tool="collopt ${COMP_WORDS[i]}"; continue; }
             [[ ${COMP_WORDS[i]} == -* ]] || break
             [[ -z $("$collopt" --complete "$tool" | grep -e "^${COMP_WORDS[i]}"$'\t[^\t]') ]] ||
@@ -54,7 +54,7 @@ _collopt()
         elif [[ $tool == collopt* ]]; then
             COMPREPLY=($(compgen -c -- "$word"))
             [[ $tool != collopt ]] ||
-                COMPREPLY+=($(compgen -W $'compare\nprofile\ndoctor\nps' -- "$word"))
+                COMPREPLY+=($(compgen -W $'compare\nprofile\ndoctor\ndemo\nps' -- "$word"))
         fi
         ;;
     esac

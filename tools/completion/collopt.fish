@@ -18,8 +18,8 @@ for line in (collopt --complete $tool)
 end
 switch $tool
     case collopt
-        complete -c $tool -n __fish_is_first_arg -x -a 'compare profile doctor ps'
-        for sub in compare profile doctor ps
+        complete -c $tool -n __fish_is_first_arg -x -a 'compare profile doctor demo ps'
+        for sub in compare profile doctor demo ps
             for line in (collopt --complete "collopt $sub")
                 set -l field (string split \t -- $line)
                 string match -q -- '--*' $field[1]

@@ -1,4 +1,4 @@
-"""collopt compare, profile and doctor.
+"""collopt compare, profile, doctor and demo.
 
 The shell script collopt starts this and says where things are: itself, the folder of helper
 programs, the library, the folder of the other tools, its version, the subcommand and its words.
@@ -28,6 +28,8 @@ def tool_of(name):
         import compare as tool
     elif name == "profile":
         import predict as tool
+    elif name == "demo":
+        import demo as tool
     else:
         import doctor as tool
     return tool

@@ -104,7 +104,7 @@ static bool take_point(const struct tune_cells *all, const struct tune_series *s
 {
     const struct tune_cell *first = NULL;
     struct tune_choice built_in;
-    bool worse = false;
+    bool worse = false, some_wide = false;
 
     p->bytes = bytes;
     p->choices = p->good = 0;
@@ -118,9 +118,14 @@ static bool take_point(const struct tune_cells *all, const struct tune_series *s
         first = first ? first : c;
         worse = worse || (c && c->worse);
     }
-    for (int i = 0; first && i < first->candidates; i++)
-        p->choices += mean(all, s, bytes, first->candidate[i].name, &p->choice[p->choices])
-            && p->choice[p->choices].high <= TUNE_FAR * p->choice[p->choices].low;
+    for (int i = 0; first && i < first->candidates; i++) {
+        struct tune_choice *c = &p->choice[p->choices];
+        bool measured = mean(all, s, bytes, first->candidate[i].name, c),
+             wide = measured && c->high > TUNE_FAR * c->low;
+
+        p->choices += measured && !wide;
+        some_wide = some_wide || wide;
+    }
     built_in = (struct tune_choice){ "host", 1, 1, 1, 0 };
     if (first && first->built_in)
         mean(all, s, bytes, first->candidate[0].name, &built_in);
@@ -129,7 +134,8 @@ static bool take_point(const struct tune_cells *all, const struct tune_series *s
     find_good_ones(p);
     for (int i = 0; first && i < p->good; i++)
         p->choice[i].messages = tune_messages(&all->machine, first, p->choice[i].name);
-    if (worse) {
+    /* noise is no reason to leave what is chosen without rules */
+    if (worse || (some_wide && strcmp(p->choice[0].name, "host") == 0)) {
         p->choice[0] = built_in;
         p->choices = p->good = 1;
     }
