@@ -53,6 +53,7 @@ EXTRA_DIST += \
 	bench/nodes/grace-72.machine \
 	bench/nodes/xeon-8480-2x56.machine \
 	bench/overview \
+	bench/picture \
 	bench/summary \
 	bench/tables \
 	test/bench/collopt-bench.sh \

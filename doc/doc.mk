@@ -118,3 +118,9 @@ performance-page:
 	  $(srcdir)/doc/requests.md $(srcdir)/doc/hosts.md
 	$(AM_V_GEN)$(srcdir)/bench/overview $(srcdir)/doc/figures/two-ranks.csv operation=sum >$@.new
 	$(AM_V_at)mv $@.new $(srcdir)/doc/pictures/overview.svg
+	$(AM_V_GEN)$(srcdir)/bench/picture $(srcdir)/doc/figures/two-ranks.csv \
+	  peer='Open MPI 4.1.4' >$@.new
+	$(AM_V_at)mv $@.new $(srcdir)/doc/pictures/two-ranks-openmpi.svg
+	$(AM_V_GEN)$(srcdir)/bench/picture $(srcdir)/doc/figures/two-ranks.csv \
+	  peer='MPICH 4.0.2' >$@.new
+	$(AM_V_at)mv $@.new $(srcdir)/doc/pictures/two-ranks-mpich.svg

@@ -37,10 +37,21 @@ said=$(sed -n 's/.*class="middle on-\([a-z0-9]*\)">\(.*\)<.*/\1 \2/p' "$work/som
     tr '\n' ' ')
 [ "$said" = 's3 2.00 s5 8.00 slower 0.50 same 1.00 s5 12.3 s1 1.10 ' ] ||
     fail "cells of the picture: $said"
-grep -q '>sum of double<' "$work/some.svg" || fail 'the picture does not say of what'
+grep -q '>two ranks on one node, sum of double<' "$work/some.svg" || fail 'the picture does not say of what'
 ! "$COLLOPT_SOURCE/bench/overview" "$work/some.csv" operation=none >/dev/null 2>"$work/said" ||
     fail 'a picture of nothing'
 grep -q 'no line has operation=none' "$work/said" || fail "$(cat "$work/said")"
+
+# The pictures of two ranks have the checksum of what they were drawn of.
+for each in 'openmpi Open MPI 4.1.4' 'mpich MPICH 4.0.2'; do
+    picture=$COLLOPT_SOURCE/doc/pictures/two-ranks-${each%% *}.svg
+    "$COLLOPT_SOURCE/bench/picture" --check "$picture" "$COLLOPT_SOURCE/doc/figures/two-ranks.csv" \
+        peer="${each#* }" || fail "$picture"
+    sed 's/,1\.\([0-9]*\),/,2.\1,/' "$COLLOPT_SOURCE/doc/figures/two-ranks.csv" >"$work/newer.csv"
+    ! "$COLLOPT_SOURCE/bench/picture" --check "$picture" "$work/newer.csv" peer="${each#* }" \
+        2>"$work/said" || fail "$picture: newer figures are not noticed"
+    grep -q 'is not of these figures; run make performance-page' "$work/said" || fail "$picture"
+done
 
 # A tree with a file of its own, whose tables are known.
 mkdir -p "$work/bench" "$work/doc/figures"

@@ -50,7 +50,7 @@ described()             # PAGE
 
 offered()               # TOOL: its path, or its name in tools/; with what its subcommands have
 {
-    for name in "$1" "$1 compare" "$1 profile" "$1 doctor"; do
+    for name in "$1" "$1 compare" "$1 profile" "$1 doctor" "$1 demo"; do
         "$build/tools/collopt" --complete "$name"
     done | awk -F '\t' '{ print $2 ? $1 " " $2 : $1 }' | sort -u
 }

@@ -15,6 +15,7 @@ TOOLS_TESTS = \
 	test/tools/habits.sh \
 	test/tools/hosts.sh \
 	test/tools/pages.sh \
+	test/tools/pictures.sh \
 	test/tools/ps.sh \
 	test/tools/rules-fuzz.sh \
 	test/tools/sanitizers.sh \
@@ -27,6 +28,7 @@ EXTRA_DIST += $(TOOLS_TESTS) \
 	test/tools/browser.py \
 	test/tools/hang.c \
 	test/tools/hang.sh \
+	test/tools/pictures_test.py \
 	test/tools/report_page.py \
 	test/tools/report_test.py \
 	test/tools/standins.sh \

@@ -15,12 +15,20 @@
 
 enum {
     MOST_RANKS = 128, MOST_ROUNDS = 400,        /* in one drawing */
-    LEFT = 44, TOP = 96, RESULT = 110, LEGEND = 102, NARROWEST = 760,
+    LEFT = 56, TOP = 96, RESULT = 124, LEGEND = 102, NARROWEST = 760,
+    MARGIN = 20, TITLE = 22, LEAST_TITLE = 12, TEXT = 13,
     BAR = 42, BAR_HIGH = 10,                    /* the picture of the vector */
     LABEL = 8,                                  /* letters that fit above it */
     /* the vector in the legend, with numbers of so many blocks */
     KEY = 320, KEY_HIGH = 16, KEY_BLOCKS = 16
 };
+
+/* Of a letter, in the widest common font (Verdana, DejaVu Sans), by the size of the letters. */
+static const double wide_letter = 0.64, wide_bold = 0.74;
+
+static const char legend_message[] =
+    "a message: the part of the vector that it has, and the ranks whose operands are summed up in "
+    "it";
 
 struct drawing {
     const struct plan *plan;
@@ -259,28 +267,43 @@ static void put_legend(const struct drawing *d)
     put_key(d, y);
     put_arrow(d, LEFT, y + 30, LEFT + 38, y + 30, "#52606d");
     put_text(d, LEFT + 46, y + 34, 13, "fill=\"#1f2933\"",
-             "a message: the part of the vector that it has, and the ranks whose operands are "
-             "summed up in it");
+             legend_message);
     put_plus(d, LEFT + 20, y + 54);
     put_text(d, LEFT + 46, y + 58, 13, "fill=\"#1f2933\"", "what was received is combined");
 }
 
-static void put_title(const struct drawing *d)
+struct titles {
+    char first[640], second[640];
+    int size;                   /* of the letters of the first */
+    double wide;                /* what both take */
+};
+
+/* A long first line gets smaller letters, and a drawing as wide as it takes. */
+static void find_titles(const struct plan *plan, struct titles *t)
 {
-    const struct plan *plan = d->plan;
     const char *c = collopt_collective_names[plan->problem.collective];
-    char choice[400], seconds[32], text[640];
+    char choice[400], seconds[32];
+    double first, second;
 
     collopt_choice_text(&plan->choice, choice, sizeof choice);
-    snprintf(text, sizeof text, "%c%s by %s", c[0] - 'a' + 'A', c + 1, choice);
-    put_text(d, 20, 34, 22, "font-weight=\"bold\" fill=\"#1f2933\"", text);
+    snprintf(t->first, sizeof t->first, "%c%s by %s", c[0] - 'a' + 'A', c + 1, choice);
     plan_seconds_text(plan->totals.seconds, seconds, sizeof seconds);
-    snprintf(text, sizeof text,
+    snprintf(t->second, sizeof t->second,
              "%d ranks, %zu elements of %zu bytes: %d rounds, %zu messages, "
              "%zu bytes at the busiest rank, predicted %s",
              plan->problem.ranks, plan->problem.count, plan->problem.size, plan->totals.rounds,
              plan->totals.messages, plan->totals.moved * plan->problem.size, seconds);
-    put_text(d, 20, 56, 13, "fill=\"#52606d\"", text);
+    t->size = (int)((NARROWEST - 2 * MARGIN) / (wide_bold * (double)strlen(t->first)));
+    t->size = t->size > TITLE ? TITLE : t->size < LEAST_TITLE ? LEAST_TITLE : t->size;
+    first = wide_bold * t->size * (double)strlen(t->first);
+    second = wide_letter * TEXT * (double)strlen(t->second);
+    t->wide = 2 * MARGIN + (first > second ? first : second);
+}
+
+static void put_titles(const struct drawing *d, const struct titles *t)
+{
+    put_text(d, MARGIN, 34, t->size, "font-weight=\"bold\" fill=\"#1f2933\"", t->first);
+    put_text(d, MARGIN, 56, TEXT, "fill=\"#52606d\"", t->second);
 }
 
 /* Few rounds are drawn wide, and so are many ranks, whose arrows would be steep. */
@@ -300,7 +323,9 @@ bool plan_svg(const struct plan *plan, int rank, FILE *to)
         .column = column(ranks, rounds), .rank = rank,
     };
     const struct drawing *d = &drawing;
-    double wide = x_of(d, rounds + 1) + RESULT, high = TOP + d->row * ranks + LEGEND;
+    double wide = x_of(d, rounds + 1) + RESULT, high = TOP + d->row * ranks + LEGEND,
+           legend = LEFT + 46 + wide_letter * TEXT * (double)(sizeof legend_message - 1) + MARGIN;
+    struct titles titles;
     char title[600];
 
     if (ranks > MOST_RANKS || rounds > MOST_ROUNDS) {
@@ -311,7 +336,8 @@ bool plan_svg(const struct plan *plan, int rank, FILE *to)
                 ranks, rounds, MOST_RANKS, MOST_ROUNDS);
         return false;
     }
-    wide = wide < NARROWEST ? NARROWEST : wide;
+    find_titles(plan, &titles);
+    wide = fmax(fmax(wide, NARROWEST), fmax(titles.wide, legend));
     plan_title(plan, title, sizeof title);
     fprintf(to,
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" viewBox=\"0 "
@@ -319,7 +345,7 @@ bool plan_svg(const struct plan *plan, int rank, FILE *to)
             "font-family=\"Helvetica, Arial, 'DejaVu Sans', sans-serif\">\n<title>%s</title>\n"
             "<rect width=\"%.0f\" height=\"%.0f\" fill=\"#fff\"/>\n",
             wide, high, wide, high, title, wide, high);
-    put_title(d);
+    put_titles(d, &titles);
     put_grid(d);
     put_transfers(d);
     put_works(d);
