@@ -54,6 +54,8 @@ COLLOPT_CORE_SOURCES = \
 	src/mpi/host/quirks.h \
 	src/report/counters.c \
 	src/report/counters.h \
+	src/report/notes.c \
+	src/report/notes.h \
 	src/report/public.c \
 	src/report/public.h \
 	src/report/report.c \
@@ -62,6 +64,8 @@ COLLOPT_CORE_SOURCES = \
 	src/report/shares.h \
 	src/report/timing.c \
 	src/report/timing.h \
+	src/report/waits.c \
+	src/report/waits.h \
 	src/recorder/diagnosis.c \
 	src/recorder/diagnosis.h \
 	src/recorder/layout.h \
@@ -190,6 +194,10 @@ COLLOPT_BACKEND_SOURCES = \
 	src/mpi/device/stretches.h \
 	src/mpi/node/agree.c \
 	src/mpi/node/agree.h \
+	src/mpi/node/among.c \
+	src/mpi/node/among.h \
+	src/mpi/node/clocks.c \
+	src/mpi/node/clocks.h \
 	src/mpi/node/context.c \
 	src/mpi/node/context.h \
 	src/mpi/node/locality.c \
@@ -214,6 +222,10 @@ COLLOPT_BACKEND_SOURCES = \
 	src/mpi/comm/hints.h \
 	src/mpi/comm/links.c \
 	src/mpi/comm/links.h \
+	src/mpi/comm/members.c \
+	src/mpi/comm/members.h \
+	src/mpi/comm/noted.c \
+	src/mpi/comm/noted.h \
 	src/mpi/comm/peers.c \
 	src/mpi/comm/peers.h \
 	src/mpi/comm/recorded.c \
@@ -294,6 +306,9 @@ COLLOPT_BACKEND_SOURCES = \
 	src/mpi/call/stall.c \
 	src/mpi/call/stall.h \
 	src/mpi/call/start.c
+	src/mpi/call/start.c \
+	src/mpi/call/waiting.c \
+	src/mpi/call/waiting.h
 
 # The functions of include/collopt.h: in the front and in the static archives.
 COLLOPT_PUBLIC_SOURCES = \

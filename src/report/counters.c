@@ -149,7 +149,19 @@ static inline void refresh(struct entry *e)
     set_count(&e->counter.time, 0);
     for (int i = 0; i < COLLOPT_SENT; i++)
         set_count(&e->counter.sent[i], 0);
+    if (e->counter.waited.calls > 0)
+        e->counter.waited = (struct collopt_waited){ 0 };
     __atomic_store_n(&e->generation, now, __ATOMIC_RELEASE);
+}
+
+/* Once, at the end of the job. */
+static void add_waited(struct collopt_waited *sum, const struct collopt_waited *w)
+{
+    sum->calls += w->calls;
+    sum->time += w->time;
+    sum->waiting += w->waiting;
+    sum->made_wait += w->made_wait;
+    sum->last += w->last;
 }
 
 /* Only the entry's own thread may call this, or the holder of the lock for an entry in
@@ -159,6 +171,10 @@ static void add(struct entry *e, const struct collopt_counter *c)
     struct collopt_counter *sum = &e->counter;
 
     refresh(e);
+    if (c->waited.calls > 0)
+        add_waited(&sum->waited, &c->waited);
+    if (c->calls == 0)
+        return;
     if (sum->calls == 0 || c->least < sum->least)
         set_count(&sum->least, c->least);
     if (sum->calls == 0 || c->most > sum->most)
@@ -178,7 +194,7 @@ static void add(struct entry *e, const struct collopt_counter *c)
 static bool current(const struct entry *e)
 {
     return e->what && __atomic_load_n(&e->generation, __ATOMIC_ACQUIRE) == generation
-        && count_of(&e->counter.calls) != 0;
+        && (count_of(&e->counter.calls) != 0 || e->counter.waited.calls != 0);
 }
 
 /* ---- threads --------------------------------------------------------------------------------- */
@@ -304,6 +320,28 @@ void collopt_count_passed_call(const char *name, enum collopt_reason why, uint64
                                        .group_most = (uint64_t)ranks });
 }
 
+struct collopt_counted collopt_counted_run(const struct collopt_algorithm *a, int size_class)
+{
+    return (struct collopt_counted){ .what = a, .which = size_class };
+}
+
+struct collopt_counted collopt_counted_passed(const char *name, enum collopt_reason why,
+                                              int size_class)
+{
+    return (struct collopt_counted){ .what = name, .which = passed_key(why, size_class),
+                                     .passed = true };
+}
+
+void collopt_count_waited(const struct collopt_counted *as, const struct collopt_waited *w)
+{
+    struct entry *e = entry(as->what, as->which, as->passed);
+
+    if (!e)
+        return;
+    refresh(e);
+    add_waited(&e->counter.waited, w);
+}
+
 /* Under the lock: all of FROM that counts, into TO; false: no memory. */
 static bool add_shard(struct shard *to, const struct shard *from)
 {
@@ -323,6 +361,7 @@ static bool add_shard(struct shard *to, const struct shard *from)
         c.most = count_of(&e->counter.most);
         for (int k = 0; k < COLLOPT_SENT; k++)
             c.sent[k] = count_of(&e->counter.sent[k]);
+        c.waited = e->counter.waited;
         sum = insert(to, e->what, e->which, e->passed);
         if (!sum)
             return false;

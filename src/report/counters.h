@@ -2,6 +2,7 @@
 #ifndef COLLOPT_REPORT_COUNTERS_H
 #define COLLOPT_REPORT_COUNTERS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct collopt_algorithm;
@@ -34,6 +35,14 @@ extern const char *const collopt_reason_names[COLLOPT_REASONS];
 
 enum collopt_sent { COLLOPT_SENT_BY_HOST, COLLOPT_SENT_BY_SHM, COLLOPT_SENT };
 
+/* Of the calls whose waiting for other ranks is known (notes.h); nanoseconds. */
+struct collopt_waited {
+    uint64_t calls, time;
+    uint64_t waiting;           /* part of TIME */
+    uint64_t made_wait;         /* that other ranks waited for this one, summed over them */
+    uint64_t last;              /* of these calls this rank has entered last */
+};
+
 struct collopt_counter {        /* of one collective, algorithm and size class */
     uint64_t calls;
     uint64_t bytes;             /* of data in the input vectors */
@@ -43,6 +52,7 @@ struct collopt_counter {        /* of one collective, algorithm and size class *
     uint64_t sent[COLLOPT_SENT];        /* bytes of its sends; only if COLLOPT_REPORT is set */
     /* ranks of the communicators; of calls that fell back and were timed, else 0 */
     uint64_t group_least, group_most;
+    struct collopt_waited waited;
 };
 
 /* Adds C (C->calls calls) to the sums of an algorithm. */
@@ -60,6 +70,20 @@ void collopt_count_passed(const char *name, enum collopt_reason why, uint64_t ca
  * communicator of RANKS ranks; 0 ranks: neither is known. */
 void collopt_count_passed_call(const char *name, enum collopt_reason why, uint64_t time, int ranks,
                                uint64_t bytes);
+
+/* What calls are counted as: an algorithm with a size class, or an MPI name with a reason and a
+ * size class (-1: not known). */
+struct collopt_counted {
+    const void *what;
+    int which;
+    bool passed;
+};
+struct collopt_counted collopt_counted_run(const struct collopt_algorithm *a, int size_class);
+struct collopt_counted collopt_counted_passed(const char *name, enum collopt_reason why,
+                                              int size_class);
+/* What is known of the waiting in such calls, which are counted already. */
+void collopt_count_waited(const struct collopt_counted *as, const struct collopt_waited *w);
+
 /* Calls VISIT for each sum of all threads that is not zero, once per algorithm and size class or
  * name, reason and size class; for calls that fell back ALGORITHM is NULL, and NAME and REASON are
  * set. */

@@ -15,6 +15,7 @@
 #include "report/counters.h"
 #include "report/shares.h"
 #include "report/timing.h"
+#include "report/waits.h"
 #include "schedule/descriptor.h"
 #include "schedule/problem.h"
 #include "select/tuning_results.h"
@@ -41,12 +42,17 @@ struct record {
     double seconds;             /* of all ranks */
     double least, most;         /* of one rank */
     double call_least, call_most;       /* of one call */
+    struct collopt_waits waits;
 };
 
 struct collopt_report {
     struct collopt_spread seconds;      /* run time since MPI_Init; without ranks: not known */
     struct collopt_spread reductions;   /* of these, in reductions */
     struct collopt_shares shares;       /* of both, rank by rank */
+    struct collopt_waits waits; /* of all calls */
+    char late_host[64];         /* where the late rank of these runs */
+    uint64_t timed_calls;       /* of all ranks, not those inside of others */
+    double clock_error;         /* seconds; 0: the ranks have one clock */
     size_t records;
     struct record *record;
     struct collopt_tuning_results results;
@@ -108,6 +114,7 @@ static void add(struct collopt_report *r, const struct record *other)
     sum->group_most = other->group_most > sum->group_most ? other->group_most : sum->group_most;
     sum->call_least = lower(sum->call_least, other->call_least);
     sum->call_most = higher(sum->call_most, other->call_most);
+    collopt_waits_add(&sum->waits, &other->waits);
 }
 
 /* ---- this process ---------------------------------------------------------------------------- */
@@ -122,8 +129,44 @@ static double seconds_of(uint64_t nanoseconds)
 struct gathering {
     struct collopt_report *report;
     uint64_t reductions;
+    struct collopt_waited waited;
     bool failed;
 };
+
+static void gather_waited(struct gathering *g, const struct collopt_sum *s)
+{
+    const struct collopt_waited *w = &s->counter.waited;
+
+    if (!s->algorithm && s->reason == COLLOPT_PASS_NESTED)
+        return;
+    g->waited.calls += w->calls;
+    g->waited.time += w->time;
+    g->waited.waiting += w->waiting;
+    g->waited.made_wait += w->made_wait;
+    g->waited.last += w->last;
+    g->report->timed_calls += s->counter.time > 0 ? s->counter.calls : 0;
+}
+
+static struct collopt_spread sum_of(const struct collopt_spread *a,
+                                    const struct collopt_spread *b)
+{
+    double sum = a->sum + b->sum;
+
+    return (struct collopt_spread){ a->ranks | b->ranks, sum, sum, sum };
+}
+
+/* Of one rank, which has both. */
+static struct collopt_waits both(const struct collopt_waits *a, const struct collopt_waits *b)
+{
+    return (struct collopt_waits){
+        .calls = a->calls + b->calls,
+        .last = a->last + b->last,
+        .waiting = sum_of(&a->waiting, &b->waiting),
+        .reducing = sum_of(&a->reducing, &b->reducing),
+        .made_wait = sum_of(&a->made_wait, &b->made_wait),
+        .late = { .rank = -1, .last = a->last + b->last, .calls = a->calls + b->calls,
+                  .seconds = a->late.seconds + b->late.seconds } };
+}
 
 static void gather(const struct collopt_sum *s, void *data)
 {
@@ -138,8 +181,11 @@ static void gather(const struct collopt_sum *s, void *data)
                           .group_most = c->group_most,
                           .seconds = seconds_of(c->time),
                           .call_least = seconds_of(c->least),
-                          .call_most = seconds_of(c->most) };
+                          .call_most = seconds_of(c->most),
+                          .waits = collopt_waits_of(&c->waited) };
     struct record *same;
+
+    gather_waited(g, s);
 
     one.least = one.most = one.seconds;
     memcpy(one.sent, c->sent, sizeof one.sent);
@@ -162,6 +208,8 @@ static void gather(const struct collopt_sum *s, void *data)
     if (same) {
         one.seconds += same->seconds;
         one.least = one.most = one.seconds;
+        one.waits = both(&same->waits, &one.waits);
+        same->waits = (struct collopt_waits){ .late.rank = -1 };
         same->ranks = 0;
         same->seconds = 0;
         same->least = same->most = one.seconds;
@@ -197,6 +245,7 @@ struct collopt_report *collopt_report_gather(uint64_t time)
     if (time > 0)
         g.report->seconds = of_one(time);
     g.report->reductions = of_one(in_reductions(g.reductions));
+    g.report->waits = collopt_waits_of(&g.waited);
     collopt_arithmetic_of(arithmetic);
     if (!collopt_tuning_results_copy(&g.report->results) || g.failed) {
         collopt_report_free(g.report);
@@ -207,12 +256,26 @@ struct collopt_report *collopt_report_gather(uint64_t time)
 
 void collopt_report_of_rank(struct collopt_report *r, int rank, int ranks, const char *host)
 {
-    struct collopt_share share = { .seconds = r->seconds, .reductions = r->reductions };
+    struct collopt_share share = { .seconds = r->seconds,
+                                   .reductions = r->reductions,
+                                   .waiting = r->waits.waiting,
+                                   .made_wait = r->waits.made_wait,
+                                   .calls = r->waits.calls,
+                                   .last = r->waits.last };
 
+    collopt_waits_of_rank(&r->waits, rank);
+    for (size_t i = 0; i < r->records; i++)
+        collopt_waits_of_rank(&r->record[i].waits, rank);
+    snprintf(r->late_host, sizeof r->late_host, "%s", host);
     collopt_share_bounds(&share, rank, ranks);
     snprintf(share.host, sizeof share.host, "%s", host);
     if (collopt_shares_room(&r->shares, 1))
         collopt_shares_add(&r->shares, &share);
+}
+
+void collopt_report_clock(struct collopt_report *r, uint64_t error)
+{
+    r->clock_error = (double)error / 1e9;
 }
 
 void collopt_report_free(struct collopt_report *r)
@@ -231,9 +294,13 @@ struct head {
     char magic[16];
     uint64_t record_size, records, share_size, shares, result_size, results;
     struct collopt_spread seconds, reductions;
+    struct collopt_waits waits;
+    char late_host[64];
+    uint64_t timed_calls;
+    double clock_error;
 };
 
-static const char magic[16] = "collopt-report6";
+static const char magic[16] = "collopt-report7";
 
 static void *append(void *to, const void *list, size_t bytes)
 {
@@ -247,7 +314,8 @@ size_t collopt_report_pack(const struct collopt_report *r, void *buffer, size_t 
     struct head head = { .record_size = sizeof *r->record, .records = r->records,
                          .share_size = sizeof *r->shares.list, .shares = r->shares.n,
                          .result_size = sizeof *r->results.list, .results = r->results.n,
-                         .seconds = r->seconds, .reductions = r->reductions };
+                         .seconds = r->seconds, .reductions = r->reductions, .waits = r->waits,
+                         .timed_calls = r->timed_calls, .clock_error = r->clock_error };
     size_t records = r->records * sizeof *r->record, shares = r->shares.n * sizeof *r->shares.list;
     size_t results = r->results.n * sizeof *r->results.list,
            all = sizeof head + records + shares + results;
@@ -256,6 +324,7 @@ size_t collopt_report_pack(const struct collopt_report *r, void *buffer, size_t 
     if (size < all)
         return all;
     memcpy(head.magic, magic, sizeof magic);
+    memcpy(head.late_host, r->late_host, sizeof head.late_host);
     at = append(at, &head, sizeof head);
     at = append(at, r->record, records);
     at = append(at, r->shares.list, shares);
@@ -285,7 +354,9 @@ static bool good_result(const struct collopt_tuning_result *l)
 /* Do the SIZE bytes behind HEAD have the length that it says? */
 static bool fits(const struct head *head, size_t size)
 {
-    if (memcmp(head->magic, magic, sizeof magic) != 0 || head->record_size != sizeof(struct record)
+    if (memcmp(head->magic, magic, sizeof magic) != 0
+        || !terminated(head->late_host, sizeof head->late_host)
+        || head->record_size != sizeof(struct record)
         || head->share_size != sizeof(struct collopt_share)
         || head->result_size != sizeof(struct collopt_tuning_result)
         || head->records > size / sizeof(struct record))
@@ -327,6 +398,17 @@ static bool merge(struct collopt_report *r, const struct head *head, const char 
     return good;
 }
 
+static void merge_head(struct collopt_report *r, const struct head *head)
+{
+    if (head->waits.late.seconds > r->waits.late.seconds)
+        memcpy(r->late_host, head->late_host, sizeof r->late_host);
+    collopt_waits_add(&r->waits, &head->waits);
+    collopt_spread_widen(&r->seconds, &head->seconds);
+    collopt_spread_widen(&r->reductions, &head->reductions);
+    r->timed_calls += head->timed_calls;
+    r->clock_error = higher(r->clock_error, head->clock_error);
+}
+
 bool collopt_report_merge(struct collopt_report *r, const void *buffer, size_t size)
 {
     const char *at = (const char *)buffer + sizeof(struct head);
@@ -342,8 +424,7 @@ bool collopt_report_merge(struct collopt_report *r, const void *buffer, size_t s
         || !collopt_tuning_results_room(&r->results, head.results))
         return false;
     arithmetic = collopt_default_fpenv();
-    collopt_spread_widen(&r->seconds, &head.seconds);
-    collopt_spread_widen(&r->reductions, &head.reductions);
+    merge_head(r, &head);
     merge(r, &head, at, false);
     collopt_arithmetic_of(arithmetic);
     return true;
@@ -378,6 +459,15 @@ static void json_class(struct collopt_json *j, int64_t size_class)
     collopt_json_count(j, "bytes_to", to);
 }
 
+static void json_waits(struct collopt_json *j, const struct record *e)
+{
+    if (e->waits.calls == 0)
+        return;
+    collopt_json_object(j, "waiting");
+    collopt_waits_json(&e->waits, j, NULL);
+    collopt_json_end(j);
+}
+
 static void json_run(struct collopt_json *j, const struct record *e)
 {
     collopt_json_object(j, NULL);
@@ -393,6 +483,7 @@ static void json_run(struct collopt_json *j, const struct record *e)
     collopt_json_end(j);
     json_spread(j, "seconds", e->least, e->seconds / (double)e->ranks, e->most);
     json_spread(j, "seconds_per_call", e->call_least, e->seconds / (double)e->calls, e->call_most);
+    json_waits(j, e);
     collopt_json_end(j);
 }
 
@@ -417,6 +508,7 @@ static void json_passed(struct collopt_json *j, const struct record *e)
         json_spread(j, "seconds_per_call", e->call_least, e->seconds / (double)e->calls,
                     e->call_most);
     }
+    json_waits(j, e);
     collopt_json_end(j);
 }
 
@@ -449,20 +541,20 @@ static void version_text(char *text, size_t size)
              COLLOPT_VERSION_PATCH);
 }
 
-static void json_ranks(struct collopt_json *j, const char *key, const struct collopt_spread *s)
-{
-    if (s->ranks > 0)
-        json_spread(j, key, s->least, s->sum / (double)s->ranks, s->most);
-}
-
 static void json_share(struct collopt_json *j, const struct collopt_share *s)
 {
     collopt_json_object(j, NULL);
     collopt_json_count(j, "ranks_from", s->from);
     collopt_json_count(j, "ranks_to", s->to);
     collopt_json_text(j, "host", s->host[0] ? s->host : NULL);
-    json_ranks(j, "seconds", &s->seconds);
-    json_ranks(j, "reductions", &s->reductions);
+    collopt_spread_json(&s->seconds, j, "seconds");
+    collopt_spread_json(&s->reductions, j, "reductions");
+    if (s->calls > 0) {
+        collopt_spread_json(&s->waiting, j, "waiting");
+        collopt_spread_json(&s->made_wait, j, "made_wait");
+        collopt_json_count(j, "calls", s->calls);
+        collopt_json_count(j, "last", s->last);
+    }
     collopt_json_end(j);
 }
 
@@ -473,6 +565,17 @@ static void json_shares(struct collopt_json *j, const struct collopt_shares *sha
     collopt_json_array(j, "by_rank");
     for (size_t i = 0; i < shares->n; i++)
         json_share(j, &shares->list[i]);
+    collopt_json_end(j);
+}
+
+static void json_waiting(struct collopt_json *j, const struct collopt_report *r)
+{
+    if (r->waits.calls == 0)
+        return;
+    collopt_json_object(j, "waiting");
+    collopt_json_count(j, "of_calls", r->timed_calls);
+    collopt_json_real(j, "clock_error", r->clock_error);
+    collopt_waits_json(&r->waits, j, r->late_host);
     collopt_json_end(j);
 }
 
@@ -491,8 +594,9 @@ static void write_json(const struct collopt_report *r, FILE *to, const struct co
         collopt_json_count(&j, "rank", (uint64_t)by->rank);
     if (by->aborted)
         collopt_json_flag(&j, "aborted", true);
-    json_ranks(&j, "seconds", &r->seconds);
-    json_ranks(&j, "reductions", &r->reductions);
+    collopt_spread_json(&r->seconds, &j, "seconds");
+    collopt_spread_json(&r->reductions, &j, "reductions");
+    json_waiting(&j, r);
     json_shares(&j, &r->shares);
     collopt_json_array(&j, "run");
     for (size_t i = 0; i < r->records; i++)
@@ -532,6 +636,40 @@ static void write_share(const struct collopt_report *r, FILE *to)
                 figure(part->sum / (double)part->ranks, 6, &mean),
                 figure(all->sum / (double)all->ranks, 6, &of),
                 figure(100 * part->sum / all->sum, 1, &share), figure(part->most, 6, &most));
+}
+
+static void write_late(const struct collopt_late *l, const char *host, uint64_t ranks, FILE *to)
+{
+    struct figure last, made_wait;
+
+    if (l->seconds > 0)
+        fprintf(to, "; rank %" PRId64 "%s%s was last in %s%% of calls: the ranks waited %s s "
+                "for it", l->rank, host[0] ? " on " : "", host,
+                figure(100 * (double)l->last / (double)l->calls, 1, &last),
+                figure(l->seconds / (double)ranks, 6, &made_wait));
+}
+
+static void write_waiting(const struct collopt_report *r, FILE *to)
+{
+    const struct collopt_waits *w = &r->waits;
+    struct figure waiting, reducing, error;
+    double ranks = (double)w->waiting.ranks;
+
+    if (r->timed_calls == 0)
+        return;
+    if (w->calls == 0) {
+        fprintf(to, "  how much of this was waiting for late ranks is not known\n");
+        return;
+    }
+    fprintf(to, "  of this, %s s were waiting for late ranks, %s s reducing",
+            figure(w->waiting.sum / ranks, 6, &waiting),
+            figure(w->reducing.sum / ranks, 6, &reducing));
+    write_late(&w->late, r->late_host, w->waiting.ranks, to);
+    if (w->calls < r->timed_calls)
+        fprintf(to, " (known of %" PRIu64 " of %" PRIu64 " calls)", w->calls, r->timed_calls);
+    if (r->clock_error > 0)
+        fprintf(to, " (clocks related within %s us)", figure(1e6 * r->clock_error, 1, &error));
+    fputc('\n', to);
 }
 
 static void write_sent(const struct collopt_report *r, FILE *to)
@@ -578,33 +716,47 @@ static void write_head(const struct collopt_report_by *by, FILE *to)
                 by->aborted ? ", which called MPI_Abort" : "");
 }
 
+/* A column: the mean of the ranks; empty: not known. */
+static const char *waiting_of(const struct record *e, struct figure *f)
+{
+    const struct collopt_spread *s = &e->waits.waiting;
+    struct figure mean;
+
+    if (s->ranks == 0)
+        return "";
+    snprintf(f->text, sizeof f->text, " %11.30s", figure(s->sum / (double)s->ranks, 6, &mean));
+    return f->text;
+}
+
 static void write_table(const struct collopt_report *r, FILE *to,
                         const struct collopt_report_by *by)
 {
-    const char *const line = "  %-20s %-24s %12s %12s %6s %11s %11s %11s\n";
+    const char *const line = "  %-20s %-24s %12s %12s %6s %11s %11s %11s%s\n";
     bool run = false, passed = false;
 
     write_head(by, to);
     write_share(r, to);
+    write_waiting(r, to);
     write_sent(r, to);
     for (size_t i = 0; i < r->records; i++) {
         const struct record *e = &r->record[i];
         char size[24], calls[24], n[24];
-        struct figure least, mean, most;
+        struct figure least, mean, most, waiting;
         uint64_t from, bound;
 
         if (e->passed)
             continue;
         if (!run)
             fprintf(to, line, "collective", "algorithm", "bytes up to", "calls", "ranks",
-                    "seconds min", "mean", "max");
+                    "seconds min", "mean", "max", "     waiting");
         run = true;
         class_bounds(e->size_class, &from, &bound);
         collopt_size_text(bound, size, sizeof size);
         snprintf(calls, sizeof calls, "%" PRIu64, e->calls);
         snprintf(n, sizeof n, "%" PRIu64, e->ranks);
         fprintf(to, line, e->what, e->how, size, calls, n, figure(e->least, 6, &least),
-                figure(e->seconds / (double)e->ranks, 6, &mean), figure(e->most, 6, &most));
+                figure(e->seconds / (double)e->ranks, 6, &mean), figure(e->most, 6, &most),
+                waiting_of(e, &waiting));
     }
     if (!run)
         fprintf(to, "  collopt ran no collective\n");
@@ -612,22 +764,24 @@ static void write_table(const struct collopt_report *r, FILE *to,
         const struct record *e = &r->record[i];
 
         char size[24] = "";
-        struct figure least, mean, most;
+        struct figure least, mean, most, waiting;
         uint64_t from, bound;
 
         if (!e->passed)
             continue;
         if (!passed)
-            fprintf(to, "  %-56s %11s %8s %6s %11s %11s %11s\n",
+            fprintf(to, "  %-56s %11s %8s %6s %11s %11s %11s%s\n",
                     "passed through to the MPI library", "bytes up to", "calls", "ranks",
-                    "seconds min", "mean", "max");
+                    "seconds min", "mean", "max", "     waiting");
         passed = true;
         class_bounds(e->size_class < 0 ? 0 : e->size_class, &from, &bound);
         if (e->size_class >= 0)
             collopt_size_text(bound, size, sizeof size);
-        fprintf(to, "  %-24s %-31s %11s %8" PRIu64 " %6" PRIu64 " %11s %11s %11s\n", e->what,
+        fprintf(to, "  %-24s %-31s %11s %8" PRIu64 " %6" PRIu64 " %11s %11s %11s%s\n",
+                e->what,
                 e->how, size, e->calls, e->ranks, figure(e->least, 6, &least),
-                figure(e->seconds / (double)e->ranks, 6, &mean), figure(e->most, 6, &most));
+                figure(e->seconds / (double)e->ranks, 6, &mean), figure(e->most, 6, &most),
+                waiting_of(e, &waiting));
     }
 }
 

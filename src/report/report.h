@@ -16,6 +16,8 @@ struct collopt_report;
 struct collopt_report *collopt_report_gather(uint64_t time);
 /* The run and the reductions of R become those of RANK, one of RANKS, on HOST. */
 void collopt_report_of_rank(struct collopt_report *r, int rank, int ranks, const char *host);
+/* So many nanoseconds may the clock of this rank be apart from that of rank 0. */
+void collopt_report_clock(struct collopt_report *r, uint64_t error);
 void collopt_report_free(struct collopt_report *r);
 /* Writes R to BUFFER if SIZE suffices; returns the bytes it takes (ask with NULL, 0). */
 size_t collopt_report_pack(const struct collopt_report *r, void *buffer, size_t size);

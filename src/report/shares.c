@@ -52,6 +52,10 @@ void collopt_shares_add(struct collopt_shares *shares, const struct collopt_shar
         shares->list[i].host[0] = '\0';
     collopt_spread_widen(&shares->list[i].seconds, &s->seconds);
     collopt_spread_widen(&shares->list[i].reductions, &s->reductions);
+    collopt_spread_widen(&shares->list[i].waiting, &s->waiting);
+    collopt_spread_widen(&shares->list[i].made_wait, &s->made_wait);
+    shares->list[i].calls += s->calls;
+    shares->list[i].last += s->last;
 }
 
 static int by_ranks(const void *a, const void *b)

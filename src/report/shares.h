@@ -22,6 +22,9 @@ struct collopt_share {
     uint64_t from, to;          /* the range of ranks, whether they have reported or not */
     char host[64];              /* of all ranks that have reported; "": several hosts */
     struct collopt_spread seconds, reductions;
+    /* of these: waiting for others, and what others waited for these, summed over them */
+    struct collopt_spread waiting, made_wait;
+    uint64_t calls, last;       /* whose waiting is known, and those that these entered last */
 };
 
 struct collopt_shares {

@@ -4,7 +4,7 @@
 MPI_TEST_NAMES = test_arithmetic test_calls test_check test_collectives test_communicators \
 	test_errors test_exact test_gpu test_handles test_legal test_limits test_lives test_local \
 	test_pairs test_quirks test_rare \
-	test_reproducible test_requests test_settings test_threads
+	test_reproducible test_requests test_settings test_threads test_waiting
 
 # The standard ABI only where a library serves it.
 MPI_TEST_FILES = $(foreach host,$(ARCHIVES) $(if $(ABI_MPIS),abi), \
@@ -56,7 +56,8 @@ MPI_TESTS = \
 	test/mpi/requests.sh \
 	test/mpi/settings.sh \
 	test/mpi/static.sh \
-	test/mpi/tolerance.sh
+	test/mpi/tolerance.sh \
+	test/mpi/waiting.sh
 
 COLLECTIVES_TESTS = $(TEST_HOSTS:%=test/mpi/collectives-%.sh)
 $(COLLECTIVES_TESTS): test/mpi/collectives-%.sh: Makefile
@@ -76,7 +77,9 @@ EXTRA_DIST += \
 	test/mpi/simulated.sh \
 	test/mpi/common.c \
 	test/mpi/common.h \
+	test/mpi/clock_standin.c \
 	test/mpi/gpu_standin.c \
+	test/mpi/waiting.py \
 	test/mpi/elements.c \
 	test/mpi/elements.h
 

@@ -39,7 +39,7 @@ EXTRA_DIST += $(TOOLS_TESTS) \
 
 if COLLOPT_CHECK
 SETTINGS_TESTS = test/unit/test_settings test/unit/test_counters test/unit/test_machine \
-	test/unit/test_places test/unit/test_rules test/unit/test_trials
+	test/unit/test_places test/unit/test_rules test/unit/test_trials test/unit/test_waiting
 check_PROGRAMS += $(SETTINGS_TESTS)
 TESTS += $(SETTINGS_TESTS)
 
@@ -97,9 +97,21 @@ test_unit_test_counters_SOURCES = \
 	src/report/report.c \
 	src/report/shares.c \
 	src/report/timing.c \
+	src/report/waits.c \
 	src/select/tuning_results.c \
 	$(SETTINGS_PARTS)
 test_unit_test_counters_CPPFLAGS = $(AM_CPPFLAGS) -DCOLLOPT_STATIC -I$(srcdir)/test/unit
 test_unit_test_counters_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS) $(JANSSON_CFLAGS)
 test_unit_test_counters_LDADD = $(CHECK_LIBS) $(JANSSON_LIBS) -lm
+test_unit_test_waiting_SOURCES = \
+	test/unit/test_waiting.c \
+	src/base/json.c \
+	src/report/counters.c \
+	src/report/notes.c \
+	src/report/shares.c \
+	src/report/waits.c \
+	$(SETTINGS_PARTS)
+test_unit_test_waiting_CPPFLAGS = $(UNIT_CPPFLAGS)
+test_unit_test_waiting_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+test_unit_test_waiting_LDADD = $(CHECK_LIBS)
 endif

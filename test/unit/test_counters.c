@@ -48,14 +48,12 @@ static void run(const char *name, int size_class, uint64_t bytes, double seconds
     uint64_t time = nanoseconds(seconds);
 
     collopt_count(named(COLLOPT_ALLREDUCE, name), size_class,
-                  &(struct collopt_counter){ 1,
-                                             bytes,
-                                             time,
-                                             time,
-                                             time,
-                                             { bytes, 2 * bytes },
-                                             0,
-                                             0 });
+                  &(struct collopt_counter){ .calls = 1,
+                                             .bytes = bytes,
+                                             .time = time,
+                                             .least = time,
+                                             .most = time,
+                                             .sent = { bytes, 2 * bytes } });
 }
 
 /* ---- counters -------------------------------------------------------------------------------- */
@@ -531,7 +529,7 @@ END_TEST
 START_TEST(report_empty)
 {
     struct collopt_report *r = collopt_report_gather(0);
-    char name[] = "/tmp/collopt-report-XXXXXX", buffer[128];
+    char name[] = "/tmp/collopt-report-XXXXXX", buffer[1024];
     char *text;
 
     close(mkstemp(name));

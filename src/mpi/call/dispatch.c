@@ -8,6 +8,7 @@
 #include "mpi/check/check.h"
 #include "mpi/comm/comm.h"
 #include "mpi/comm/hints.h"
+#include "mpi/comm/noted.h"
 #include "mpi/comm/recorded.h"
 #include "mpi/comm/take_over.h"
 #include "mpi/device/gpu.h"
@@ -37,30 +38,67 @@ static bool has_size(const struct collopt_call *call, const struct collopt_comm 
         && why != COLLOPT_PASS_NESTED && !collopt_call_negative(call, c->ranks);
 }
 
+static void note(const struct collopt_call *call, const struct collopt_comm *c,
+                 enum collopt_reason why, uint64_t start, uint64_t time, int size_class)
+{
+    if (c && why != COLLOPT_PASS_NESTED)        /* else the latest note is that of the outer call */
+        collopt_noted_leave(c, call, collopt_counted_passed(call->name, why, size_class), start,
+                            time);
+}
+
+/* C: NULL also if the call has failed. */
 static void count_fallen_back(const struct collopt_call *call, const struct collopt_comm *c,
-                           enum collopt_reason why, uint64_t time)
+                              enum collopt_reason why, uint64_t start, uint64_t time)
 {
     struct collopt_facts f;
 
-    if (has_size(call, c, why) && collopt_facts(call->op, call->type, &f))
-        collopt_count_passed_call(call->name, why, time, c->ranks,
-                                  collopt_call_elements(call, c->ranks) * f.size);
-    else
+    if (has_size(call, c, why) && collopt_facts(call->op, call->type, &f)) {
+        uint64_t bytes = collopt_call_elements(call, c->ranks) * f.size;
+
+        collopt_count_passed_call(call->name, why, time, c->ranks, bytes);
+        note(call, c, why, start, time, collopt_size_class(bytes));
+    } else {
         collopt_count_passed_call(call->name, why, time, 0, 0);
+        note(call, c, why, start, time, -1);
+    }
+}
+
+/* What comes before a call in which the ranks may wait for each other: it is part of its time. */
+static uint64_t prepare(const struct collopt_comm *c)
+{
+    return c->timed ? collopt_timing_begin() : 0;
+}
+
+static void prepared(struct collopt_comm *c, uint64_t begun)
+{
+    if (c->timed)
+        c->prepared += collopt_timing_end(begun);
+}
+
+/* C, unless NULL: how long this call was prepared. */
+static uint64_t preparation(struct collopt_comm *c)
+{
+    uint64_t time = c ? c->prepared : 0;
+
+    if (time > 0)
+        c->prepared = 0;
+    return time;
 }
 
 static COLLOPT_OUT_OF_LINE int fall_back_timed(const struct collopt_call *call,
-                                             const struct collopt_comm *c, enum collopt_reason why)
+                                             struct collopt_comm *c, enum collopt_reason why)
 {
+    uint64_t before = why == COLLOPT_PASS_NESTED ? 0 : preparation(c);
     uint64_t start = collopt_timing_begin();
     int err = collopt_fall_back(call);
 
-    count_fallen_back(call, err == MPI_SUCCESS ? c : NULL, why, collopt_timing_end(start));
+    count_fallen_back(call, err == MPI_SUCCESS ? c : NULL, why, start - before,
+                      collopt_timing_end(start) + before);
     return err;
 }
 
 /* C: the call's communicator; NULL: not known to be valid. */
-static int fall_back(const struct collopt_call *call, const struct collopt_comm *c,
+static int fall_back(const struct collopt_call *call, struct collopt_comm *c,
                    enum collopt_reason why)
 {
     if (atomic_load_explicit(&collopt_reporting, memory_order_relaxed))
@@ -96,13 +134,19 @@ static inline int execute(struct collopt_comm *c, struct collopt_plan *plan,
 static COLLOPT_OUT_OF_LINE int timed(struct collopt_comm *c, struct collopt_plan *plan,
                                      const struct collopt_call *call, uint64_t *time)
 {
-    uint64_t nobody_asks, start = collopt_timing_begin();
-    uint64_t diverted;
+    uint64_t before = preparation(c), start = collopt_timing_begin();
+    uint64_t diverted, whole;
     int err;
 
     err = execute(c, plan, call);
-    time = time ? time : &nobody_asks;
-    *time = collopt_timing_end(start);
+    whole = collopt_timing_end(start);
+    if (time)
+        *time = whole;
+    start -= before;
+    whole += before;
+    if (c->noted && err == MPI_SUCCESS)
+        collopt_noted_leave(c, call, collopt_counted_run(plan->algorithm, plan->size_class), start,
+                            whole);
     diverted = collopt_execution_diverted(c);
     if (!c->timed)
         collopt_count_call(plan->algorithm, plan->size_class, plan->bytes);
@@ -111,9 +155,9 @@ static COLLOPT_OUT_OF_LINE int timed(struct collopt_comm *c, struct collopt_plan
             plan->algorithm, plan->size_class,
             &(struct collopt_counter){ .calls = 1,
                                        .bytes = plan->bytes,
-                                       .time = *time,
-                                       .least = *time,
-                                       .most = *time,
+                                       .time = whole,
+                                       .least = whole,
+                                       .most = whole,
                                        .sent = { plan->sent[COLLOPT_SENT_BY_HOST] + diverted,
                                                  plan->sent[COLLOPT_SENT_BY_SHM] - diverted } });
     return err;
@@ -128,8 +172,12 @@ static int untimed(struct collopt_comm *c, struct collopt_plan *plan,
 
 static int raise(const struct collopt_call *call, int err)
 {
-    if (err != MPI_SUCCESS)
-        collopt_record_leave(collopt_comm_find(call->comm));
+    if (err != MPI_SUCCESS) {
+        struct collopt_comm *c = collopt_comm_find(call->comm);
+
+        collopt_record_leave(c);
+        preparation(c);
+    }
     return collopt_raise(call->comm, err);
 }
 
@@ -161,13 +209,14 @@ static inline int run(struct collopt_comm *c, struct collopt_plan *plan,
 static int try_host(struct collopt_comm *c, struct collopt_adapted *adapted,
                     const struct collopt_call *call)
 {
-    uint64_t start = collopt_timing_begin(), time;
+    uint64_t before = preparation(c), start = collopt_timing_begin(), time;
     int err = collopt_fall_back(call);
 
     time = collopt_timing_end(start);
     collopt_adapt_ends(adapted, call->candidate - 1, (int64_t)time);
     if (c->timed)
-        count_fallen_back(call, err == MPI_SUCCESS ? c : NULL, COLLOPT_PASS_CHOSEN, time);
+        count_fallen_back(call, err == MPI_SUCCESS ? c : NULL, COLLOPT_PASS_CHOSEN, start - before,
+                          time + before);
     else
         collopt_count_passed(call->name, COLLOPT_PASS_CHOSEN, 1);
     return err;
@@ -192,11 +241,12 @@ static COLLOPT_OUT_OF_LINE int run_trial(struct collopt_comm *c, const struct co
                                          struct collopt_call *call)
 {
     struct collopt_adapted *adapted = head->adapted;
+    uint64_t begun = prepare(c), time = 0;
     int err = collopt_adapt_agree(c, adapted);
     struct collopt_plan *plan;
-    uint64_t time = 0;
     bool wanted;
 
+    prepared(c, begun);
     if (err != MPI_SUCCESS)
         return raise(call, err);
     call->candidate = 1 + collopt_adapt_next(adapted, &wanted);
@@ -211,6 +261,16 @@ static COLLOPT_OUT_OF_LINE int run_trial(struct collopt_comm *c, const struct co
     return raise(call, err);
 }
 
+static COLLOPT_OUT_OF_LINE int check(struct collopt_comm *c, const struct collopt_call *call,
+                                     const struct collopt_plan *plan, enum collopt_outcome outcome)
+{
+    uint64_t begun = prepare(c);
+    int err = collopt_check(c, call, plan, outcome);
+
+    prepared(c, begun);
+    return err;
+}
+
 static inline int serve(struct collopt_comm *c, struct collopt_call *call)
 {
     struct collopt_plan *plan = NULL;
@@ -220,7 +280,7 @@ static inline int serve(struct collopt_comm *c, struct collopt_call *call)
     /* before anything that only this rank may know: it is the same on all */
     c->call++;
     outcome = collopt_plan_find(c, call, &plan);
-    if (c->checked && (err = collopt_check(c, call, plan, outcome)) != MPI_SUCCESS)
+    if (c->checked && (err = check(c, call, plan, outcome)) != MPI_SUCCESS)
         return raise(call, err);
     if (__builtin_expect(outcome != COLLOPT_RUN, 0))
         return outcome == COLLOPT_FAILED
@@ -238,11 +298,22 @@ static inline int serve(struct collopt_comm *c, struct collopt_call *call)
 /* After MPI_Comm_set_info, which all ranks have called. */
 static int compare_hints_and_serve(struct collopt_comm *c, struct collopt_call *call)
 {
+    uint64_t begun = prepare(c);
     int err;
 
     c->call++;                  /* so that a failure in the last call does not count for this one */
     err = collopt_hints_compare(c);
+    prepared(c, begun);
     return err == MPI_SUCCESS ? serve(c, call) : raise(call, err);
+}
+
+static int take_over(struct collopt_comm *c, const struct collopt_call *call)
+{
+    uint64_t begun = prepare(c);
+    int err = collopt_comm_take_over(c, collopt_bytes_to_count(c, call));
+
+    prepared(c, begun);
+    return err;
 }
 
 static COLLOPT_OUT_OF_LINE int fall_back_or_take_over(struct collopt_comm *c,
@@ -255,8 +326,8 @@ static COLLOPT_OUT_OF_LINE int fall_back_or_take_over(struct collopt_comm *c,
                                            : fall_back(call, NULL, COLLOPT_PASS_ARGUMENTS);
     if (collopt_comm_nested(c))
         return fall_back(call, c, COLLOPT_PASS_NESTED);
-    if (c->status == COLLOPT_NEW
-        && (err = collopt_comm_take_over(c, collopt_bytes_to_count(c, call))) != MPI_SUCCESS)
+    collopt_noted_enter(c);
+    if (c->status == COLLOPT_NEW && (err = take_over(c, call)) != MPI_SUCCESS)
         return err;
     if (collopt_is_off() && !(c->checked && c->status == COLLOPT_TAKEN_OVER))
         return fall_back(call, c, COLLOPT_PASS_OFF);
@@ -279,10 +350,12 @@ int collopt_dispatch(struct collopt_call *call)
     int err;
 
     collopt_record_enter(c, call, COLLOPT_RECORDED_BLOCKING);
-    if (c && c->status == COLLOPT_TAKEN_OVER && !c->busy && !c->hints_due && !collopt_is_off())
+    if (c && c->status == COLLOPT_TAKEN_OVER && !c->busy && !c->hints_due && !collopt_is_off()) {
+        collopt_noted_enter(c);
         err = serve(c, call);
-    else
+    } else {
         err = fall_back_or_take_over(c, call);
+    }
     collopt_record_leave(c);
     return err;
 }

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "mpi/call/init.h"
+#include "mpi/call/waiting.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "mpi/call/stall.h"
@@ -22,6 +23,7 @@
 #include "mpi/host/errhandler.h"
 #include "mpi/host/progress.h"
 #include "mpi/node/agree.h"
+#include "mpi/node/clocks.h"
 #include "mpi/node/process.h"
 #include "mpi/node/world.h"
 #include "mpi/request/async.h"
@@ -141,6 +143,8 @@ void collopt_begin(void)
     collopt_report_look_ahead(collopt_settings()->report, file_of_rules());
     collopt_world_open(collopt_world_agreed());
     meet_reporters();
+    if (collopt_settings()->report && of_reporters() != MPI_COMM_NULL)
+        collopt_waiting_begin(of_reporters());
     if (collopt_world_agreed()) {
         collopt_map_check_world();
         collopt_comm_take_over_world();
@@ -219,16 +223,24 @@ static void name_file(char *name, size_t size, const char *where)
         snprintf(name, size, "%s.spawned-%ld", where, (long)getpid());
 }
 
-/* The report of this rank; NULL: no memory. */
-static struct collopt_report *own_report(int rank, int ranks)
+/* How long the run has taken so far; 0: not known. */
+static uint64_t run_time(void)
 {
-    struct collopt_report *r = collopt_report_gather(since > 0 ? collopt_now() - since : 0);
+    return since > 0 ? collopt_now() - since : 0;
+}
+
+/* The report of this rank after so much TIME; NULL: no memory. */
+static struct collopt_report *own_report(int rank, int ranks, uint64_t time)
+{
+    struct collopt_report *r = collopt_report_gather(time);
     char host[MPI_MAX_PROCESSOR_NAME] = "";
     int length;
 
     PMPI_Get_processor_name(host, &length);
-    if (r)
+    if (r) {
         collopt_report_of_rank(r, rank, ranks, host);
+        collopt_report_clock(r, collopt_clocks_error());
+    }
     return r;
 }
 
@@ -251,10 +263,13 @@ static void report(const char *where, const char *rules)
     MPI_Comm all = of_reporters();
     char name[PATH_MAX];
     int rank = 0, ranks = 1;
+    uint64_t time = run_time();
 
     PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
     PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    r = own_report(rank, ranks);
+    if (where && all != MPI_COMM_NULL)
+        collopt_waiting_end(all, since);
+    r = own_report(rank, ranks, time);
     if (all != MPI_COMM_NULL)
         combine_reports(r, rank, ranks, all);
     if (r && where && (rank == 0 || all == MPI_COMM_NULL))
@@ -278,7 +293,7 @@ void collopt_abort(void)
         return;
     PMPI_Comm_rank(MPI_COMM_WORLD, &by.rank);
     PMPI_Comm_size(MPI_COMM_WORLD, &by.ranks);
-    if ((r = own_report(by.rank, by.ranks)))
+    if ((r = own_report(by.rank, by.ranks, run_time())))
         write_report(r, where, by);
     collopt_report_free(r);
 }

@@ -350,6 +350,7 @@ static struct collopt_comm *new_state(MPI_Comm comm)
         return NULL;
     collopt_prepare();
     c->timed = collopt_settings()->report != NULL;
+    c->noted = c->timed;
     c->traced = collopt_settings()->log >= COLLOPT_LOG_TRACE;
     describe(c, comm);
     c->checked = collopt_settings()->check && c->ranks > 1;

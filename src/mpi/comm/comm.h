@@ -56,6 +56,7 @@ enum collopt_part {
     COLLOPT_PART_JOURNALS,
     COLLOPT_PART_COMPARISONS,
     COLLOPT_PART_RECORDED,
+    COLLOPT_PART_NOTED,
     COLLOPT_PARTS
 };
 
@@ -89,6 +90,7 @@ struct collopt_comm {
     /* yield also while waiting for the host's messages; else the host waits its own way */
     bool yields_in_host;
     bool timed, traced, checked;        /* report, trace, COLLOPT_CHECK requested */
+    bool noted;                 /* TIMED, and it has notes (noted.h), or may get them */
     bool agreeing;              /* this rank takes part in the latest agreement */
     unsigned call;              /* number of the call, the same on all ranks; part of the tags */
     unsigned agreements;        /* number of agreements, the same on all ranks (greatest.h) */
@@ -106,6 +108,8 @@ struct collopt_comm {
     } part[COLLOPT_PARTS];
     struct collopt_map map;
     struct collopt_poke poke;
+    /* TIMED: nanoseconds that the ranks have spent in this call on agreeing how to run it */
+    uint64_t prepared;
     int calls;                  /* of the family, while NEW */
     uint64_t saved;             /* ns that collopt would have saved in its calls, while NEW */
     /* PLACED: INSIDE is known. INSIDE: within a world that agreed in MPI_Init */

@@ -11,6 +11,7 @@
 #include "base/hash.h"
 #include "base/launcher.h"
 #include "base/log.h"
+#include "mpi/comm/members.h"
 #include "mpi/host/errhandler.h"
 #include "mpi/node/agree.h"
 #include "mpi/node/world.h"
@@ -82,47 +83,6 @@ void collopt_record_begin(bool threads)
 
 /* ---- communicators --------------------------------------------------------------------------- */
 
-/* The ranks of COMM in MPI_COMM_WORLD into MEMBER, -1 for those of other worlds. */
-static bool find_members(MPI_Comm comm, int ranks, int *member)
-{
-    int *number = malloc((size_t)ranks * sizeof *number);
-    MPI_Group here = MPI_GROUP_NULL;
-    bool found = false;
-
-    for (int r = 0; number && r < ranks; r++)
-        number[r] = r;
-    if (number && collopt_world_group() != MPI_GROUP_NULL && !PMPI_Comm_group(comm, &here)) {
-        found = !PMPI_Group_translate_ranks(here, ranks, number, collopt_world_group(), member);
-        PMPI_Group_free(&here);
-    }
-    for (int r = 0; found && r < ranks; r++)
-        if (member[r] == MPI_UNDEFINED)
-            member[r] = -1;
-    free(number);
-    return found;
-}
-
-static bool is_world(const int *member, int ranks)
-{
-    int all = 0;
-
-    PMPI_Comm_size(MPI_COMM_WORLD, &all);
-    for (int r = 0; r < ranks; r++)
-        if (member[r] != r)
-            return false;
-    return ranks == all;
-}
-
-/* The same on all ranks, and for all communicators that have the same ranks. */
-static uint64_t hash_of(const int *member, int ranks)
-{
-    uint64_t h = COLLOPT_HASH_START;
-
-    for (int r = 0; r < ranks; r++)
-        h = (h ^ (uint64_t)(unsigned)member[r]) * COLLOPT_HASH_PRIME;
-    return h | 1;               /* not 0 */
-}
-
 static void forget(struct collopt_comm *c)
 {
     collopt_recorder_remove_comm(collopt_recorded(c));
@@ -147,10 +107,10 @@ static void add_intra(struct collopt_comm *c, struct collopt_recorded_comm *abou
 
     about->rank = c->rank;
     about->ranks = c->ranks;
-    if (member && find_members(collopt_comm_of(c), c->ranks, member)) {
-        bool world = is_world(member, c->ranks);
+    if (member && collopt_members_find(collopt_comm_of(c), c->ranks, member)) {
+        bool world = collopt_members_are_world(member, c->ranks);
 
-        about->id = hash_of(member, c->ranks);
+        about->id = collopt_members_hash(member, c->ranks);
         about->flags = (world ? COLLOPT_RECORDED_WORLD : 0)
             | (collopt_comm_of(c) == MPI_COMM_WORLD ? COLLOPT_RECORDED_AGREED : 0);
         add(c, about, world ? NULL : member);

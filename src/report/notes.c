@@ -1,0 +1,153 @@
+/* Notes in pieces, which grow, since many communicators have few calls. */
+#include "config.h"
+
+#include "report/notes.h"
+#include "base/hash.h"
+#include "base/list.h"
+#include "schedule/problem.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+
+enum { FIRST_PIECE = 32, ROWS = 1 << 15 };
+
+static _Atomic size_t taken;            /* bytes, of all notes */
+
+bool collopt_notes_take(size_t bytes)
+{
+    if (atomic_fetch_add_explicit(&taken, bytes, memory_order_relaxed) + bytes
+        <= COLLOPT_NOTES_BYTES)
+        return true;
+    atomic_fetch_sub_explicit(&taken, bytes, memory_order_relaxed);
+    return false;
+}
+
+static size_t bytes_of(size_t size)
+{
+    return sizeof(struct collopt_notes_piece) + size * sizeof(struct collopt_note);
+}
+
+static struct collopt_notes_piece *new_piece(size_t size)
+{
+    struct collopt_notes_piece *p = collopt_notes_take(bytes_of(size)) ? malloc(bytes_of(size))
+                                                                       : NULL;
+
+    if (p)
+        *p = (struct collopt_notes_piece){ .size = size };
+    return p;
+}
+
+static bool add_piece(struct collopt_notes *n)
+{
+    size_t size = !n->last ? FIRST_PIECE
+        : n->last->size < COLLOPT_NOTES_PIECE ? 2 * n->last->size : COLLOPT_NOTES_PIECE;
+    struct collopt_notes_piece *p = n->full ? NULL : new_piece(size);
+
+    if (!p) {
+        n->full = true;         /* for good: the numbers of later calls would be wrong */
+        return false;
+    }
+    if (n->last)
+        n->last->next = p;
+    else
+        n->first = p;
+    n->last = p;
+    return true;
+}
+
+struct collopt_note *collopt_notes_next(struct collopt_notes *n)
+{
+    struct collopt_note *note;
+
+    if ((!n->last || n->last->used == n->last->size) && !add_piece(n))
+        return NULL;
+    note = &n->last->note[n->last->used++];
+    note->entered = 0;
+    return note;
+}
+
+static bool same(const struct collopt_counted *a, const struct collopt_counted *b)
+{
+    return a->what == b->what && a->which == b->which && a->passed == b->passed;
+}
+
+/* The number of a row, maybe a new one; ROWS: no room. */
+static size_t number(struct collopt_notes *n, const struct collopt_notes_row *row)
+{
+    if (n->latest_row < n->rows && same(&n->row[n->latest_row].as, &row->as))
+        return n->latest_row;
+    for (size_t i = 0; i < n->rows; i++)
+        if (same(&n->row[i].as, &row->as))
+            return n->latest_row = i;
+    if (n->rows == ROWS || !collopt_room(n->row, n->rows))
+        return ROWS;
+    n->row[n->rows] = *row;
+    return n->latest_row = n->rows++;
+}
+
+void collopt_notes_fill(struct collopt_notes *n, struct collopt_note *note,
+                        const struct collopt_notes_row *row, bool root, uint64_t entered,
+                        uint64_t took)
+{
+    size_t i = number(n, row);
+
+    if (i == ROWS)
+        return;
+    note->took = took;
+    note->row = i;
+    note->root = root;
+    note->entered = entered;
+}
+
+size_t collopt_notes_ended(const struct collopt_notes *n)
+{
+    size_t ended = 0;
+
+    for (const struct collopt_notes_piece *p = n->first; p; p = p->next)
+        for (size_t i = 0; i < p->used; i++, ended++)
+            if (p->note[i].entered == 0)
+                return ended;
+    return ended;
+}
+
+uint64_t collopt_notes_hash(const struct collopt_notes *n, size_t calls, size_t *rows)
+{
+    uint64_t h = COLLOPT_HASH_START;
+
+    *rows = 0;
+    for (const struct collopt_notes_piece *p = n->first; calls > 0; p = p->next)
+        for (size_t i = 0; i < p->used && calls > 0; i++, calls--) {
+            size_t row = p->note[i].row;
+
+            h = (h ^ row) * COLLOPT_HASH_PRIME;
+            h = (h ^ (uint64_t)n->row[row].collective) * COLLOPT_HASH_PRIME;
+            if (row >= *rows)
+                *rows = row + 1;
+        }
+    return h;
+}
+
+void collopt_notes_free(struct collopt_notes *n)
+{
+    for (struct collopt_notes_piece *p = n->first, *next; p; p = next) {
+        next = p->next;
+        atomic_fetch_sub_explicit(&taken, bytes_of(p->size), memory_order_relaxed);
+        free(p);
+    }
+    free(n->row);
+    *n = (struct collopt_notes){ 0 };
+}
+
+enum collopt_depends collopt_depends(int collective)
+{
+    return collective == COLLOPT_REDUCE ? COLLOPT_DEPENDS_AS_ROOT
+        : collective == COLLOPT_SCAN || collective == COLLOPT_EXSCAN ? COLLOPT_DEPENDS_ON_LOWER
+                                                                     : COLLOPT_DEPENDS_ON_ALL;
+}
+
+uint64_t collopt_waiting(int64_t entered, uint64_t took, int64_t last)
+{
+    if (last <= entered)
+        return 0;
+    return (uint64_t)(last - entered) < took ? (uint64_t)(last - entered) : took;
+}

@@ -1,0 +1,78 @@
+/* When this process entered its reductions, call by call, and how long they took: so that at the
+ * end the ranks of a communicator can tell waiting for the last of them from reducing.  Only if
+ * COLLOPT_REPORT is set.  No MPI here.
+ *
+ * The n-th note of a communicator is the same reduction on all its ranks, since MPI has them start
+ * reductions on a communicator in the same order.  Times are nanoseconds of this process's clock.
+ * Notes never move: a nonblocking reduction's is completed later, maybe by another thread. */
+#ifndef COLLOPT_REPORT_NOTES_H
+#define COLLOPT_REPORT_NOTES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "report/counters.h"
+
+enum {
+    COLLOPT_NOTES_PIECE = 4096,         /* notes of a piece, at most */
+    COLLOPT_NOTES_BYTES = 64 << 20      /* of all notes of a process */
+};
+
+struct collopt_note {
+    uint64_t entered;           /* 0: the call has not ended */
+    uint64_t took : 48;         /* three days */
+    uint64_t row : 15;          /* what the call is counted as */
+    uint64_t root : 1;          /* this rank is the root of an MPI_Reduce */
+};
+
+/* Rows are numbered as they come, so the numbers are the same on all ranks. */
+struct collopt_notes_row {
+    struct collopt_counted as;
+    int collective;             /* enum collopt_collective */
+};
+
+/* The sizes of the pieces depend on nothing but their order. */
+struct collopt_notes_piece {
+    struct collopt_notes_piece *next;
+    size_t size, used;
+    struct collopt_note note[];
+};
+
+struct collopt_notes {          /* of one communicator; zeros: none yet */
+    struct collopt_notes_piece *first, *last;
+    struct collopt_notes_row *row;
+    size_t rows, latest_row;
+    bool full;                  /* later calls have no notes */
+};
+
+/* The note of the next call, which has not ended yet; NULL: no room. */
+struct collopt_note *collopt_notes_next(struct collopt_notes *n);
+/* Completes it. */
+void collopt_notes_fill(struct collopt_notes *n, struct collopt_note *note,
+                        const struct collopt_notes_row *row, bool root, uint64_t entered,
+                        uint64_t took);
+/* BYTES of what else is kept for the notes count as well; false: there is no room for them. */
+bool collopt_notes_take(size_t bytes);
+/* How many calls from the first on have ended, one after the other. */
+size_t collopt_notes_ended(const struct collopt_notes *n);
+/* Of the first CALLS: what ranks have to have in common if the notes are those of the same calls.
+ * *ROWS: how many rows these have. */
+uint64_t collopt_notes_hash(const struct collopt_notes *n, size_t calls, size_t *rows);
+void collopt_notes_free(struct collopt_notes *n);
+
+/* On whom a rank depends in a reduction. */
+enum collopt_depends {
+    COLLOPT_DEPENDS_ON_ALL,
+    /* the root depends on all, the others need nobody: to send to their parent in a tree is part
+     * of the reduction */
+    COLLOPT_DEPENDS_AS_ROOT,
+    COLLOPT_DEPENDS_ON_LOWER            /* on the ranks before it */
+};
+enum collopt_depends collopt_depends(int collective);
+
+/* How long a call that was entered at ENTERED and took so long waited until LAST, when the last
+ * rank that it depends on entered.  A call may end before: a sum of no elements needs nobody. */
+uint64_t collopt_waiting(int64_t entered, uint64_t took, int64_t last);
+
+#endif
