@@ -305,7 +305,6 @@ COLLOPT_BACKEND_SOURCES = \
 	src/mpi/call/reduce_local.c \
 	src/mpi/call/stall.c \
 	src/mpi/call/stall.h \
-	src/mpi/call/start.c
 	src/mpi/call/start.c \
 	src/mpi/call/waiting.c \
 	src/mpi/call/waiting.h

@@ -138,7 +138,8 @@ PYTHON_PARTS = \
 	tools/python/say.py \
 	tools/python/subcommands.py \
 	tools/python/text.py \
-	tools/python/views.py
+	tools/python/views.py \
+	tools/python/waits.py
 pythonpartsdir = $(pkgdatadir)/python
 dist_pythonparts_DATA = $(PYTHON_PARTS)
 

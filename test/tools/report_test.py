@@ -51,6 +51,33 @@ def of_rank(rank, ranks, seconds, calls=10, algorithm="ring"):
             "learnt": []}
 
 
+def waits(*waiting, reducing=0.5, late=None):
+    """Of ranks that waited so long."""
+    found = {"calls": 100 * len(waiting), "seconds": spread(*waiting),
+             "reducing": spread(*[reducing] * len(waiting))}
+    if late is not None:
+        found["late"] = {"rank": late, "last": 81, "calls": 100, "seconds": sum(waiting)}
+    return found
+
+
+def with_waiting(waiting, reducing=0.5, late=3):
+    """The report of a job whose ranks waited so long, for one of them."""
+    ranks = len(waiting)
+    whole = of_rank(0, ranks, 0.1)
+    del whole["rank"]
+    whole["combined"] = True
+    whole["run"][0].update(ranks=ranks, waiting=waits(*waiting, reducing=reducing, late=late))
+    whole["waiting"] = dict(waits(*waiting, reducing=reducing, late=late), of_calls=100 * ranks,
+                            clock_error=0)
+    whole["waiting"]["late"]["host"] = "n3"
+    whole["by_rank"] = [
+        {"ranks_from": rank, "ranks_to": rank, "host": "n%d" % rank, "seconds": spread(5.0),
+         "reductions": spread(waiting[rank] + reducing), "waiting": spread(waiting[rank]),
+         "made_wait": spread(sum(waiting) if rank == late else 0.0), "calls": 100,
+         "last": 81 if rank == late else 6} for rank in range(ranks)]
+    return whole
+
+
 class Files(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.TemporaryDirectory()
@@ -105,6 +132,9 @@ class Reading(Files):
         self.assertEqual([row.by for row in found.rows].count("ring"), 1)
         self.assertEqual(found.by_rank[1].ranks_to, 3)
         self.assertAlmostEqual(found.share, 0.14 / 1.02)
+        self.assertEqual((found.waiting.late.rank, found.waiting.late.last), (0, 83))
+        self.assertEqual(sum(row.waiting.calls for row in found.rows if row.waiting),
+                         found.waiting.calls)
         self.assertAlmostEqual(found.per_rank(found.run) + found.per_rank(found.passed), 0.14)
 
     def test_reasons(self):
@@ -175,6 +205,44 @@ def find_source(name):
 
 
 class Merging(Files):
+    def test_waiting(self):
+        """Who is late, and what faster reductions can save, in words, in tables and on the page."""
+        name = self.write("r", with_waiting([2.0, 2.5, 1.5, 0.0]))
+        said = self.tool(name)
+        for words in ("Of this, 1.50 s were waiting for ranks that came late, 500 ms reducing.",
+                      "Rank 3 on n3 was last in 81.0% of its calls: the ranks waited 1.50 s for it",
+                      "Faster reductions can save at most 500 ms: balance the load first.",
+                      "rank 3, 100%"):
+            self.assertIn(words, said)
+        self.assertNotIn("This is known of", said)
+        self.assertNotIn("clocks", said)
+        self.tool("-o", self.path("p.html"), name)
+        with open(self.path("p.html"), encoding="utf-8") as file:
+            html = file.read()
+        for words in ("Who waits for whom", "rank 1 on n1: 2.50 s", "rank 3 on n3: 2.00 s",
+                      "Waiting for late ranks"):
+            self.assertIn(words, html)
+        found = json.loads(self.tool("--json", name))["reports"][0]
+        self.assertEqual(found["waiting"]["late"]["rank"], 3)
+        self.assertEqual(found["by_rank"][1]["waiting"]["mean"], 2.5)
+
+    def test_little_waiting(self):
+        """Nothing to balance; part of the calls, and clocks of their own."""
+        whole = with_waiting([0.1, 0.2, 0.0, 0.1], late=2)
+        whole["waiting"].update(of_calls=1000, clock_error=2e-6)
+        said = self.tool(self.write("r", whole))
+        self.assertNotIn("balance", said)
+        self.assertIn("This is known of 400 of 1,000 calls.", said.replace("\u202f", ","))
+        self.assertIn("related within 2.00", said)
+
+    def test_waiting_compared(self):
+        names = [self.write("a", with_waiting([2.0, 0.0], late=1)),
+                 self.write("b", with_waiting([2.0, 0.0], reducing=0.25, late=1))]
+        said = self.tool(*names)
+        line = next(line for line in said.splitlines() if line.startswith("Reducing"))
+        self.assertRegex(line, r"500 ms +250 ms +2\.00")
+        self.assertIn("Waiting for late ranks", said)
+
     def test_ranks(self):
         names = [self.write("job.%d" % rank, of_rank(rank, 4, rank + 1, calls=10 * (rank + 1)))
                  for rank in (0, 2)]

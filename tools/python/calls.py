@@ -12,6 +12,10 @@ class Calls:
         self.per_rank = self.calls / max(row.ranks for row in rows)
         self.bytes = sum(row.bytes for row in rows) // self.calls           # of one call
         self.mean = sum(row.total for row in rows) / self.calls             # seconds of one call
+        known = [row.waiting for row in rows]
+        # seconds of one call behind the last rank's coming; None: not known
+        self.reducing = (sum(row.waiting.reducing.mean * row.ranks for row in rows)
+                         / sum(row.waiting.calls for row in rows) if all(known) else None)
         self.shortest = min(row.seconds_per_call.min for row in rows)
         self.communicators = (least_of(row.communicator_least for row in rows),
                               most_of(row.communicator_most for row in rows))
@@ -32,8 +36,11 @@ def by_size(report):
 
 
 def waiting(report):
-    """The rank that is shortest in reductions shows what they take at most; the rest of the mean is
-    waiting for others.  As a part of the mean; None: not known."""
+    """What part of the time in reductions was waiting for ranks that came late; None: not known.
+    Where it was not measured, the rank that is shortest in reductions shows what they take at most;
+    the rest of the mean is waiting for others."""
+    if report.waiting:
+        return report.waiting.part
     if report.share is None or report.reductions.mean <= 0:
         return None
     return 1 - report.reductions.min / report.reductions.mean

@@ -17,6 +17,7 @@ import advice
 import commandline
 import jobs
 import predict
+import waits
 from calls import by_size, waiting
 from progress import Progress
 from say import Screen, plural
@@ -396,6 +397,16 @@ def middle_share(list_of):
     return middle_of([report.share for report in list_of if report.share is not None])
 
 
+def middle_waits(list_of):
+    """Of the report in the middle by the time of reducing; None: not known of all."""
+    known = sorted((report for report in list_of if report.waiting),
+                   key=lambda report: report.waiting.reducing.mean)
+    if not known or len(known) < len(list_of):
+        return None
+    middle_one = known[len(known) // 2]
+    return waits.as_json(middle_one.waiting, middle_one.present)
+
+
 def result(session):
     """All that is known, as --json prints it."""
     options, pairs = session.options, session.pairs
@@ -425,6 +436,7 @@ def result(session):
         "outside_without": middle_of(session.outside["off"]),
         "outside_with": middle_of(session.outside["with"]),
         "waiting": waiting(off[-1]),
+        "waiting_without": middle_waits(off), "waiting_with": middle_waits(ours),
         "reductions": compared(off, ours, few), "passed": left(ours[-1]),
         "calls_run": sum(row.calls for row in ours[-1].rows if row.algorithm),
     })
@@ -517,6 +529,17 @@ def chosen_text(answer):
             else "algorithms are chosen by the cost model: no measurements of this machine")
 
 
+def waiting_text(answer):
+    """What could be saved at most, and what was; None: not known."""
+    without, with_ = answer["waiting_without"], answer["waiting_with"]
+    if not without or not with_:
+        return None
+    return ("of reductions, waiting for late ranks took %s without, %s with; reducing, which is "
+            "what faster ones can save, %s without, %s with"
+            % (seconds(without["waiting"]), seconds(with_["waiting"]),
+               seconds(without["reducing"]), seconds(with_["reducing"])))
+
+
 def identity(answer):
     return ("%s, %s, collopt %s; %s of runs"
             % (plural(answer["ranks"], "rank"), answer["mpi"], answer["collopt"],
@@ -534,6 +557,8 @@ def print_answer(answer):
     if answer["time"] != OWN_TIME and answer["outside_with"] is not None:
         screen.sentence(outside_text(answer))
     screen.sentence(chosen_text(answer))
+    if waiting_text(answer):
+        screen.sentence(waiting_text(answer))
     screen.say()
     lines = rows(answer)
     if lines:
@@ -569,7 +594,7 @@ def write_page(name, answer):
                                 [Column("Runs", header=True), Column("Time", "number")],
                                 [time_of("without collopt", answer["seconds_without"], "host"),
                                  time_of("with collopt", answer["seconds_with"], "collopt")],
-                                sorts=False)),
+                                sorts=False, note=waiting_text(answer))),
         page.Section("reductions", "By collective and size", page.table(
             "Reductions", COLUMNS, rows(answer))),
         answer["next"] and page.Section("next", "What to try next", el("ul", [

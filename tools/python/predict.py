@@ -12,6 +12,7 @@ import sys
 
 import commandline
 import jobs
+import waits
 from advice import LITTLE
 from calls import by_size, waiting
 from say import Screen, plural
@@ -42,7 +43,7 @@ NODES = ("SLURM_JOB_NUM_NODES", "SLURM_NNODES", "FLUX_JOB_NNODES", "PBS_NUM_NODE
 
 PREDICTION = ("Predictions are the cost model's, for ranks that all arrive at once and sums that "
               "commute. What was measured includes waiting for ranks that come late, which no "
-              "algorithm takes away; so the shortest call is what to compare a prediction with, "
+              "algorithm takes away; so the time of reducing is what to compare a prediction with, "
               "and a ratio is a hint. collopt compare measures what really comes of it.")
 
 
@@ -127,6 +128,7 @@ def line_of(place, calls, report, nodes):
         "collective": calls.collective, "bytes_to": calls.bytes_to, "bytes": calls.bytes,
         "communicator_ranks": list(calls.communicators), "calls_per_rank": calls.per_rank,
         "seconds": calls.mean, "seconds_shortest": calls.shortest,
+        "seconds_reducing": calls.reducing,
         "total": calls.mean * calls.per_rank,
         "predicted_algorithm": told["algorithm"] if told else None,
         "predicted_why": told["why"] if told else None,
@@ -144,6 +146,7 @@ def result(place, options, report, run):
         "program_seconds": report.seconds.mean if report.seconds else None,
         "reduction_seconds": report.reductions.mean if report.reductions else None,
         "share": report.share, "waiting": waiting(report),
+        "waiting_measured": waits.as_json(report.waiting, report.present),
         "reductions": sorted(lines, key=lambda line: line["total"], reverse=True),
         "untimed": [{"name": row.function, "calls": row.calls, "reason": row.reason}
                     for row in report.passed if not row.seconds],
@@ -163,7 +166,12 @@ def conclusion(answer):
                 "times as fast: nothing to be won here." % (percent(share), 1 / (1 - share)))
     text = ("Reductions take %s of the time: if they were free, the program would be %.2f times "
             "as fast." % (percent(share), 1 / (1 - min(share, 0.999))))
-    if answer["waiting"] is not None and answer["waiting"] > 0.5:
+    measured = answer["waiting_measured"]
+    if measured:
+        text += " They are %s." % waits.short(measured)
+        text += " Faster reductions can save at most %s" % seconds(measured["reducing"])
+        text += ": balance the load first." if answer["waiting"] > 0.5 else "."
+    elif answer["waiting"] is not None and answer["waiting"] > 0.5:
         text += (" Most of it is waiting for ranks that come late, which no algorithm removes: "
                  "balance the load first.")
     return text + " Next: collopt compare %s" % " ".join(answer["command"])
@@ -176,6 +184,8 @@ COLUMNS = [
     Column("Calls", "number", less=2, hint="Of each rank."),
     Column("A call", "number",
            hint="Mean time, measured; waiting for ranks that came late is part of it."),
+    Column("Reducing", "number", less=1,
+           hint="What of this was not waiting; mean of the ranks. Empty: not known."),
     Column("Shortest", "number", less=1, hint="The shortest call of any rank, measured."),
     Column("Predicted", "number",
            hint="What the cost model says of collopt's choice, for ranks that all arrive at once."),
@@ -185,7 +195,7 @@ COLUMNS = [
 
 def row(line):
     times = [Cell(seconds(line[key]) or "-", value=line[key])
-             for key in ("seconds", "seconds_shortest", "predicted_seconds")]
+             for key in ("seconds", "seconds_reducing", "seconds_shortest", "predicted_seconds")]
     return [line["collective"], Cell(size(line["bytes_to"]), value=line["bytes_to"]),
             Cell("%.0f" % line["calls_per_rank"], value=line["calls_per_rank"]),
             *times, line["predicted_algorithm"] or "-"]

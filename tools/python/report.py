@@ -10,7 +10,8 @@ from dataclasses import asdict
 import reports
 import text
 import views
-from reports import EARLY, NESTED
+import waits
+from reports import EARLY, NESTED, Spread
 from text import count, percent, ratio, seconds, size
 
 TOOL = "collopt-report"
@@ -109,6 +110,8 @@ def summary(report):
     if report.reductions and report.seconds:
         words.append("%s of %s, mean of %s." % (seconds(report.reductions.mean),
                                                 seconds(report.seconds.mean), ranks_text(report)))
+    if report.waiting:
+        words.append(waits.sentences(report.waiting, report.present))
     run, calls = calls_of(report)
     if calls:
         words.append("collopt ran %s of %s calls; %s." % (
@@ -160,6 +163,10 @@ def comparison(list_of):
 
 WAITING = ("A rank that comes early waits inside a reduction for those that come late. So those "
            "that spend least in reductions are those that the others waited for.")
+
+
+WAITS_FOR = ("A rank waits in a reduction until the last rank on which it depends has entered it. "
+             "What the others waited for a rank is divided by their number.")
 
 
 # ---- the terminal --------------------------------------------------------------------------------
@@ -234,6 +241,11 @@ def key_figures(page, report):
     if report.reductions:
         found.append(("In reductions", seconds(report.reductions.mean),
                       range_of(report.reductions)))
+    if report.waiting:
+        found.append(("Waiting for late ranks", seconds(report.waiting.seconds.mean),
+                      range_of(report.waiting.seconds)))
+        found.append(("Reducing", seconds(report.waiting.reducing.mean),
+                      "at most this can faster reductions save"))
     if calls:
         found.append(("Calls run by collopt", percent(run / calls),
                       "%s of %s" % (count(run), count(calls))))
@@ -291,6 +303,40 @@ def chart_of_ranks(page, report, caption, top):
                               ("rank %d" % shares[0].ranks_from, "rank %d" % shares[-1].ranks_to))
 
 
+def chart_of_waiting(page, report, caption, of, top):
+    """A column for each rank: seconds of one figure."""
+    shares = report.by_rank
+    bars = [(of(share).mean, of(share).min, of(share).max, "%s%s: %s" % (
+        "rank " + views.ranks_of(share), " on %s" % share.host if share.host else "",
+        seconds(of(share).mean)), "host", False) for share in shares]
+    mean = sum(bar[0] for bar in bars) / len(bars)
+    most = max(bars, key=lambda bar: bar[2])
+    return page.columns_chart("%s; dashed: the mean, %s" % (caption, seconds(mean)),
+                              "%s: at most %s" % (caption, most[3]), bars, mean, top,
+                              (seconds(top), seconds(top / 2), "0"),
+                              ("rank %d" % shares[0].ranks_from, "rank %d" % shares[-1].ranks_to))
+
+
+def waiting_section(page, report):
+    """How long each rank waited, beside how long it made each of the others wait."""
+    shares = report.by_rank
+    if len(shares) < 2 or not all(share.waiting and share.made_wait for share in shares):
+        return None
+    others = max(report.ranks - 1, 1)
+
+    def for_it(share):
+        return Spread(*(value / others for value in (share.made_wait.min, share.made_wait.mean,
+                                                     share.made_wait.max)))
+
+    top = 1.05 * max([share.waiting.max for share in shares]
+                     + [for_it(share).max for share in shares]) or 1
+    return [page.el("div", chart_of_waiting(page, report, "Time that each rank waited",
+                                            lambda share: share.waiting, top),
+                    chart_of_waiting(page, report, "Time that each other rank waited for it",
+                                     for_it, top), class_="pair"),
+            page.el("p", WAITS_FOR, class_="note")]
+
+
 def ranks_section(page, report, top=None):
     if len(report.by_rank) < 2:
         return None
@@ -317,6 +363,9 @@ def sections_of(page, report):
         found.append(page.Section("sizes", "By collective and size",
                                   page_table(page, views.by_size(report)),
                                   folded(page, "What was sent", views.sent(report))))
+    waiting = waiting_section(page, report) if report.waiting else None
+    if waiting:
+        found.append(page.Section("waiting", "Who waits for whom", waiting))
     if ranks:
         found.append(page.Section("ranks", "Over the ranks", ranks))
     if report.passed:

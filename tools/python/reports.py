@@ -7,6 +7,7 @@ import sys
 from dataclasses import dataclass, field, replace
 from typing import List, Optional
 
+import waits
 from text import clean
 
 COLLECTIVES = ("reduce", "allreduce", "reduce_scatter", "reduce_scatter_block", "scan", "exscan",
@@ -47,6 +48,7 @@ class Row:
     # Ranks of the smallest and the largest; None: not known.
     communicator_least: Optional[int] = None
     communicator_most: Optional[int] = None
+    waiting: Optional[waits.Waits] = None     # None: not known
 
     @property
     def by(self):
@@ -70,6 +72,10 @@ class Share:
     host: Optional[str]
     seconds: Optional[Spread]
     reductions: Spread
+    waiting: Optional[Spread] = None    # None: not known, nor are the others
+    made_wait: Optional[Spread] = None  # what others waited for one of these, summed over them
+    calls: int = 0              # whose waiting is known
+    last: int = 0               # of these, such as one of these ranks entered last
 
 
 @dataclass
@@ -106,6 +112,7 @@ class Report:
     rows: List[Row] = field(default_factory=list)
     by_rank: List[Share] = field(default_factory=list)
     learnt: List[Lesson] = field(default_factory=list)
+    waiting: Optional[waits.Waits] = None     # None: not known
 
     @property
     def mpi_name(self):
@@ -281,7 +288,8 @@ def read_run(r, at, path):
                messages=r.count(sent, path + ["sent"], "messages", 0),
                shared_memory=r.count(sent, path + ["sent"], "shared_memory", 0),
                seconds=r.spread(at, path, "seconds"),
-               seconds_per_call=r.spread(at, path, "seconds_per_call"))
+               seconds_per_call=r.spread(at, path, "seconds_per_call"),
+               waiting=waits.read(r, at, path))
 
 
 def read_passed(r, at, path):
@@ -297,7 +305,8 @@ def read_passed(r, at, path):
                ranks=r.count(at, path, "ranks", least=1), calls=r.count(at, path, "calls", least=1),
                bytes=r.count(at, path, "bytes", 0), seconds=r.spread(at, path, "seconds", None),
                seconds_per_call=r.spread(at, path, "seconds_per_call", None),
-               communicator_least=sizes[0], communicator_most=sizes[1])
+               communicator_least=sizes[0], communicator_most=sizes[1],
+               waiting=waits.read(r, at, path))
 
 
 def read_share(r, at, path):
@@ -307,7 +316,9 @@ def read_share(r, at, path):
     host = r.member(at, path, "host", "a string or null",
                     lambda v: v is None or isinstance(v, str), None)
     return Share(first, last, host, r.spread(at, path, "seconds", None),
-                 r.spread(at, path, "reductions"))
+                 r.spread(at, path, "reductions"), r.spread(at, path, "waiting", None),
+                 r.spread(at, path, "made_wait", None), r.count(at, path, "calls", 0),
+                 r.count(at, path, "last", 0))
 
 
 def read_lesson(r, at, path):
@@ -362,7 +373,8 @@ def parse(name, text):
                     seconds=r.spread(whole, [], "seconds", None),
                     reductions=r.spread(whole, [], "reductions", None),
                     rows=each(r, whole, "run", read_run) + each(r, whole, "passed", read_passed),
-                    learnt=each(r, whole, "learnt", read_lesson, None))
+                    learnt=each(r, whole, "learnt", read_lesson, None),
+                    waiting=waits.read(r, whole, []))
     report.by_rank = shares_of(r, whole, report, rank)
     return report, rank
 

@@ -4,6 +4,7 @@ how it looks in text.py and page.py."""
 import os
 
 from reports import NESTED, Sum, sums
+import waits
 from text import Cell, Column, count, percent, ratio, seconds, size
 
 # As doc/report.md says them.
@@ -54,14 +55,16 @@ def by_size(report):
     whole = sum(row.total for row in rows) or 1
     lines = []
     some = any(row.ranks != report.present for row in rows)
+    waiting = any(row.waiting for row in rows)
     for row in rows:
         per = row.seconds_per_call
         tone = "collopt" if row.algorithm else "host"
         lines.append([row.collective, size_cell(row.bytes_to),
                       seconds_cell(row.seconds.mean, bar=row.seconds.mean / most, tone=tone,
                                    spread=(row.seconds.min / most, row.seconds.max / most)),
-                      Cell(percent(row.total / whole), value=row.total), Cell(row.by, tone=tone),
-                      Cell(count(row.calls), value=row.calls)]
+                      Cell(percent(row.total / whole), value=row.total)]
+                     + (waits.cells(row) if waiting else [])
+                     + [Cell(row.by, tone=tone), Cell(count(row.calls), value=row.calls)]
                      + ([Cell(count(row.ranks), value=row.ranks)] if some else [])
                      + [seconds_cell(per.mean if per else None),
                         seconds_cell(per.min if per else None),
@@ -76,6 +79,7 @@ def by_size(report):
                     "came late is part of it."),
         Column("Of all", "number", less=2,
                hint="Share of the time that all ranks together spent in reductions."),
+    ] + (waits.COLUMNS if waiting else []) + [
         Column("Run by", hint="The algorithm of collopt, or the MPI library."),
         Column("Calls", "number", less=1, hint="Of all ranks: 100 calls on 4 ranks are 400."),
     ] + ([Column("Ranks", "number", less=4, hint="That made such calls.")] if some else []) + [
@@ -145,17 +149,36 @@ def share_of(share):
             else None)
 
 
+def waiting_cells(share):
+    if not share.waiting or not share.made_wait:
+        return [Cell("", value=None)] * 3
+    return [seconds_cell(share.waiting.mean), seconds_cell(share.made_wait.mean),
+            Cell(percent(share.last / share.calls) if share.calls else "", value=share.last)]
+
+
+WAITING_COLUMNS = [
+    Column("Waited", "number", hint="Until the last rank on which it depends had come, in all "
+                                    "reductions."),
+    Column("Made wait", "number", hint="What others waited for this rank, summed over them."),
+    Column("Was last", "number", less=3, hint="Part of its calls that it entered after all others; "
+                                              "of several ranks, that one of them did."),
+]
+
+
 def by_rank(report):
     most = max([share.reductions.max for share in report.by_rank] + [0]) or 1
+    waiting = any(share.waiting for share in report.by_rank)
     lines = [[Cell(ranks_of(share), value=share.ranks_from), Cell(share.host or ""),
               seconds_cell(share.reductions.mean, bar=share.reductions.mean / most, tone="collopt",
                            spread=(share.reductions.min / most, share.reductions.max / most)),
               seconds_cell(share.seconds.mean if share.seconds else None),
-              Cell(percent(share_of(share)), value=share_of(share))] for share in report.by_rank]
+              Cell(percent(share_of(share)), value=share_of(share))]
+             + (waiting_cells(share) if waiting else []) for share in report.by_rank]
     columns = [Column("Ranks" if any(s.ranks_to > s.ranks_from for s in report.by_rank) else "Rank",
                       "number", header=True),
                Column("Host", less=1), Column("In reductions", "number"),
                Column("Run", "number", less=2), Column("Share", "number")]
+    columns += WAITING_COLUMNS if waiting else []
     return View("Reductions by rank", columns, lines)
 
 
@@ -290,9 +313,13 @@ def in_all(reports):
         return sum(row.calls for row in report.passed if row.reason != NESTED)
 
     lines = []
+    waiting = any(report.waiting for report in reports)
     for what, of, words, compares in (
             ("Run", lambda r: mean(r.seconds), seconds, True),
             ("In reductions", lambda r: mean(r.reductions), seconds, True),
+            ("Waiting for late ranks", lambda r: mean(r.waiting and r.waiting.seconds), seconds,
+             False),
+            ("Reducing", lambda r: mean(r.waiting and r.waiting.reducing), seconds, True),
             ("Share of the run", lambda r: r.share, percent, False),
             ("Calls run by collopt", calls, count, False),
             ("Calls left to the MPI library", others, count, False),
@@ -300,6 +327,8 @@ def in_all(reports):
             ("Bytes sent by shared memory", lambda r: sum(row.shared_memory for row in r.run),
              size, False)):
         line = [what]
+        if not waiting and what in ("Waiting for late ranks", "Reducing"):
+            continue
         for i, report in enumerate(reports):
             value = of(report)
             line.append(Cell("" if value is None else words(value), value=value))

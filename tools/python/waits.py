@@ -1,0 +1,145 @@
+"""Of the time in reductions: what was waiting for ranks that came late, and who they were."""
+
+from dataclasses import dataclass
+from typing import Optional
+
+from text import Cell, Column, count, percent, seconds
+
+
+@dataclass
+class Late:
+    """The rank that made the others wait longest: it entered LAST of its CALLS last, and the others
+    waited so many SECONDS for it, summed over them."""
+    rank: int
+    host: Optional[str]         # None: not told
+    last: int
+    calls: int
+    seconds: float
+
+    @property
+    def name(self):
+        return "rank %d%s" % (self.rank, " on %s" % self.host if self.host else "")
+
+
+@dataclass
+class Waits:
+    calls: int                  # whose waiting is known, of all ranks
+    of_calls: int               # that were timed
+    clock_error: float
+    seconds: object             # Spread over the ranks
+    reducing: object
+    late: Optional[Late]
+
+    @property
+    def part(self):
+        """What part of the time is waiting; None: there was no time."""
+        whole = self.seconds.mean + self.reducing.mean
+        return self.seconds.mean / whole if whole > 0 else None
+
+
+def read(r, at, path):
+    """The member "waiting" of AT; None: there is none."""
+    inside = r.member(at, path, "waiting", "an object", lambda v: isinstance(v, dict), None)
+    path = path + ["waiting"]
+    if inside is None:
+        return None
+    late = r.member(inside, path, "late", "an object", lambda v: isinstance(v, dict), None)
+    calls = r.count(inside, path, "calls", least=1)
+    return Waits(calls, r.count(inside, path, "of_calls", calls),
+                 r.real(inside, path, "clock_error", 0.0), r.spread(inside, path, "seconds"),
+                 r.spread(inside, path, "reducing"),
+                 None if late is None else read_late(r, late, path + ["late"]))
+
+
+def read_late(r, at, path):
+    return Late(r.count(at, path, "rank"), r.text_of(at, path, "host", None),
+                r.count(at, path, "last"), r.count(at, path, "calls", least=1),
+                r.real(at, path, "seconds"))
+
+
+# ---- in words ------------------------------------------------------------------------------------
+
+
+def late_sentence(waits, ranks):
+    late = waits.late
+    if not late:
+        return ""
+    return (" %s was last in %s of its calls: the ranks waited %s for it."
+            % (late.name.capitalize() if not late.host else "R" + late.name[1:],
+               percent(late.last / late.calls), seconds(late.seconds / ranks)))
+
+
+def known_of(waits):
+    if waits.calls < waits.of_calls:
+        return " This is known of %s of %s calls." % (count(waits.calls), count(waits.of_calls))
+    return ""
+
+
+def clock_sentence(waits):
+    if waits.clock_error > 0:
+        return (" The ranks' clocks are related within %s; less waiting than that in a call says "
+                "nothing." % seconds(waits.clock_error))
+    return ""
+
+
+def advice(waits):
+    """What can be saved at most, if it is less than what the ranks wait."""
+    if waits.part is None or waits.part <= 0.5:
+        return ""
+    return (" Faster reductions can save at most %s: balance the load first."
+            % seconds(waits.reducing.mean))
+
+
+def as_json(waits, ranks):
+    """Figures for the answers of profile and compare; None: not known."""
+    if not waits:
+        return None
+    late = waits.late
+    return {"waiting": waits.seconds.mean, "reducing": waits.reducing.mean,
+            "calls": waits.calls, "of_calls": waits.of_calls,
+            "late": late and {"name": late.name, "rank": late.rank, "host": late.host,
+                              "last": late.last / late.calls, "seconds": late.seconds / ranks}}
+
+
+def short(found):
+    """Of what as_json() gives, in words."""
+    late = found["late"]
+    return "%s of waiting for ranks that come late%s and %s of reducing" % (
+        seconds(found["waiting"]),
+        " (for %s, last in %s of its calls, %s)"
+        % (late["name"], percent(late["last"]), seconds(late["seconds"])) if late else "",
+        seconds(found["reducing"]))
+
+
+def sentences(waits, ranks):
+    """What the report says of WAITS, mean of so many RANKS; "": nothing is known."""
+    if not waits:
+        return ""
+    return ("Of this, %s were waiting for ranks that came late, %s reducing."
+            % (seconds(waits.seconds.mean), seconds(waits.reducing.mean))
+            + late_sentence(waits, ranks) + advice(waits) + known_of(waits)
+            + clock_sentence(waits))
+
+
+# ---- columns of tables ---------------------------------------------------------------------------
+
+COLUMNS = [
+    Column("Waiting", "number", less=2,
+           hint="What of this time a rank waited until the last rank on which it depends had "
+                "entered the reduction; mean of the ranks."),
+    Column("Waited for", less=4,
+           hint="The rank for which the others waited longest in these calls, and what part of "
+                "the waiting that was."),
+]
+
+
+def cells(row):
+    """Of a row of the report, in COLUMNS."""
+    waits = row.waiting
+    if not waits:
+        return [Cell("", value=None), Cell("")]
+    whole = waits.seconds.mean * row.ranks
+    late = waits.late
+    return [Cell(seconds(waits.seconds.mean), value=waits.seconds.mean),
+            Cell("rank %d, %s" % (late.rank, percent(min(late.seconds / whole, 1)))
+                 if late and whole > 0 else "")]
