@@ -9,7 +9,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-enum { FIRST_PIECE = 32, ROWS = 1 << 15 };
+enum { FIRST_PIECE = 32 };
 
 static _Atomic size_t taken;            /* bytes, of all notes */
 
@@ -37,7 +37,7 @@ static struct collopt_notes_piece *new_piece(size_t size)
     return p;
 }
 
-static bool add_piece(struct collopt_notes *n)
+bool collopt_notes_grow(struct collopt_notes *n)
 {
     size_t size = !n->last ? FIRST_PIECE
         : n->last->size < COLLOPT_NOTES_PIECE ? 2 * n->last->size : COLLOPT_NOTES_PIECE;
@@ -55,48 +55,15 @@ static bool add_piece(struct collopt_notes *n)
     return true;
 }
 
-struct collopt_note *collopt_notes_next(struct collopt_notes *n)
+size_t collopt_notes_row(struct collopt_notes *n, const struct collopt_notes_row *row)
 {
-    struct collopt_note *note;
-
-    if ((!n->last || n->last->used == n->last->size) && !add_piece(n))
-        return NULL;
-    note = &n->last->note[n->last->used++];
-    note->entered = 0;
-    return note;
-}
-
-static bool same(const struct collopt_counted *a, const struct collopt_counted *b)
-{
-    return a->what == b->what && a->which == b->which && a->passed == b->passed;
-}
-
-/* The number of a row, maybe a new one; ROWS: no room. */
-static size_t number(struct collopt_notes *n, const struct collopt_notes_row *row)
-{
-    if (n->latest_row < n->rows && same(&n->row[n->latest_row].as, &row->as))
-        return n->latest_row;
     for (size_t i = 0; i < n->rows; i++)
-        if (same(&n->row[i].as, &row->as))
+        if (collopt_notes_same(&n->row[i].as, &row->as))
             return n->latest_row = i;
-    if (n->rows == ROWS || !collopt_room(n->row, n->rows))
-        return ROWS;
+    if (n->rows == COLLOPT_NOTES_ROWS || !collopt_room(n->row, n->rows))
+        return COLLOPT_NOTES_ROWS;
     n->row[n->rows] = *row;
     return n->latest_row = n->rows++;
-}
-
-void collopt_notes_fill(struct collopt_notes *n, struct collopt_note *note,
-                        const struct collopt_notes_row *row, bool root, uint64_t entered,
-                        uint64_t took)
-{
-    size_t i = number(n, row);
-
-    if (i == ROWS)
-        return;
-    note->took = took;
-    note->row = i;
-    note->root = root;
-    note->entered = entered;
 }
 
 size_t collopt_notes_ended(const struct collopt_notes *n)

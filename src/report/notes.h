@@ -46,12 +46,45 @@ struct collopt_notes {          /* of one communicator; zeros: none yet */
     bool full;                  /* later calls have no notes */
 };
 
+/* Room for one more note behind the latest piece; false: there is none. */
+bool collopt_notes_grow(struct collopt_notes *n);
 /* The note of the next call, which has not ended yet; NULL: no room. */
-struct collopt_note *collopt_notes_next(struct collopt_notes *n);
+static inline struct collopt_note *collopt_notes_next(struct collopt_notes *n)
+{
+    struct collopt_note *note;
+
+    if ((!n->last || n->last->used == n->last->size) && !collopt_notes_grow(n))
+        return NULL;
+    note = &n->last->note[n->last->used++];
+    note->entered = 0;
+    return note;
+}
+
+enum { COLLOPT_NOTES_ROWS = 1 << 15 };
+/* The number of a row, maybe a new one; COLLOPT_NOTES_ROWS: no room. */
+size_t collopt_notes_row(struct collopt_notes *n, const struct collopt_notes_row *row);
+static inline bool collopt_notes_same(const struct collopt_counted *a,
+                                      const struct collopt_counted *b)
+{
+    return a->what == b->what && a->which == b->which && a->passed == b->passed;
+}
+
 /* Completes it. */
-void collopt_notes_fill(struct collopt_notes *n, struct collopt_note *note,
-                        const struct collopt_notes_row *row, bool root, uint64_t entered,
-                        uint64_t took);
+static inline void collopt_notes_fill(struct collopt_notes *n, struct collopt_note *note,
+                                      const struct collopt_notes_row *row, bool root,
+                                      uint64_t entered, uint64_t took)
+{
+    bool again = n->rows > 0 && collopt_notes_same(&n->row[n->latest_row].as, &row->as);
+    size_t i = again ? n->latest_row : collopt_notes_row(n, row);
+
+    if (i == COLLOPT_NOTES_ROWS)
+        return;
+    note->took = took;
+    note->row = i;
+    note->root = root;
+    note->entered = entered;
+}
+
 /* BYTES of what else is kept for the notes count as well; false: there is no room for them. */
 bool collopt_notes_take(size_t bytes);
 /* How many calls from the first on have ended, one after the other. */

@@ -6,7 +6,11 @@
 #ifndef COLLOPT_REPORT_TIMING_H
 #define COLLOPT_REPORT_TIMING_H
 
+#include <stdbool.h>
 #include <stdint.h>
+
+/* Calls of several threads may overlap.  Set once, before there are any; true at first. */
+extern bool collopt_timing_overlaps;
 
 /* This thread enters a reduction; returns the time.  It ends with collopt_timing_end(), which
  * returns how long it took. */

@@ -131,6 +131,7 @@ void collopt_begin(void)
         return;
     collopt_prepare();
     collopt_many_threads = has_many_threads();
+    collopt_timing_overlaps = collopt_many_threads;
     /* its first look takes 0.5 ms, which the first reduction is not to pay */
     collopt_gpu_possible();
     collopt_attributes_begin();
