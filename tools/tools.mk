@@ -128,6 +128,7 @@ PYTHON_PARTS = \
 	tools/python/demo.py \
 	tools/python/doctor.py \
 	tools/python/jobs.py \
+	tools/python/openmetrics.py \
 	tools/python/page.css \
 	tools/python/page.js \
 	tools/python/page.py \

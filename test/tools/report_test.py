@@ -243,6 +243,27 @@ class Merging(Files):
         self.assertRegex(line, r"500 ms +250 ms +2\.00")
         self.assertIn("Waiting for late ranks", said)
 
+    def test_openmetrics(self):
+        """Sums by job, collective and who ran it; nothing of what is not known."""
+        names = [self.write("a.json", with_waiting([2.0, 1.0], late=1)),
+                 self.write('b "2".json', dict(of_rank(0, 1, 0.5), combined=True))]
+        said = self.tool("--openmetrics", *names)
+        self.assertTrue(said.endswith("# EOF\n"))
+        self.assertEqual(len(said.splitlines()), len(set(said.splitlines())))
+        lines = dict(line.rsplit(" ", 1) for line in said.splitlines() if line[0] != "#")
+        self.assertEqual(lines['collopt_job_waiting_seconds{job="a"}'], "1.5")
+        self.assertEqual(lines['collopt_job_late_rank_seconds{job="a",rank="1",host="n3"}'], "3")
+        self.assertEqual(lines['collopt_calls{job="b \\"2\\"",collective="allreduce",by="mpi"}'],
+                         "1")
+        self.assertEqual(lines['collopt_call_seconds{job="b \\"2\\"",collective="allreduce",'
+                               'by="collopt"}'], "5")
+        self.assertEqual(lines['collopt_call_reducing_seconds{job="a",collective="allreduce",'
+                               'by="collopt"}'], "1")
+        self.assertNotIn('waiting_seconds{job="b', said)
+        for line in said.splitlines():
+            self.assertRegex(line, r'^(# (TYPE|HELP) collopt_\w+ .*|# EOF|'
+                                   r'collopt_\w+\{(\w+="([^"\\]|\\.)*",?)+\} [-+.e0-9]+)$')
+
     def test_ranks(self):
         names = [self.write("job.%d" % rank, of_rank(rank, 4, rank + 1, calls=10 * (rank + 1)))
                  for rank in (0, 2)]

@@ -26,6 +26,7 @@ report. Several reports are compared with the first. - is the standard input.
   -o, --output FILE     write one HTML page to FILE that needs nothing else;
                           to the standard output where FILE is -
       --json            write the same figures as JSON
+      --openmetrics     write the sums of each job as OpenMetrics, for node_exporter
       --help            print this help
       --version         print the version
 
@@ -44,7 +45,8 @@ class Bad(Exception):
 
 class Options:
     def __init__(self, words):
-        self.output, self.json, self.files, self.wants = None, False, [], None
+        self.output, self.json, self.openmetrics = None, False, False
+        self.files, self.wants = [], None
         words = list(words)
         while words:
             word = words.pop(0)
@@ -65,6 +67,8 @@ class Options:
             self.output = words.pop(0)
         elif word == "--json":
             self.json = True
+        elif word == "--openmetrics":
+            self.openmetrics = True
         elif word.startswith("-o") and not word.startswith("--"):
             self.output = word[2:]
         elif word.startswith("-") and word != "-":
@@ -77,8 +81,11 @@ class Options:
             raise Bad("no FILE; it is what COLLOPT_REPORT named, see collopt-report --help", 2)
         if self.output == "":
             raise Bad("--output '': it takes the name of a file", 2)
-        if self.json and self.output is not None:
-            raise Bad("--json and --output exclude each other", 2)
+        given = [name for name, is_given in (("--json", self.json),
+                                             ("--openmetrics", self.openmetrics),
+                                             ("--output", self.output is not None)) if is_given]
+        if len(given) > 1:
+            raise Bad("%s and %s exclude each other" % tuple(given[:2]), 2)
         if self.files.count("-") > 1:
             raise Bad("- is given twice; there is one standard input", 2)
         for name in self.files:
@@ -473,6 +480,9 @@ def work(options):
     list_of = reports.read(options.files)
     if options.json:
         print(as_json(list_of))
+    elif options.openmetrics:
+        import openmetrics
+        sys.stdout.write(openmetrics.text_of(list_of, views.labels(list_of)))
     elif options.output is not None:
         import page
         try:
