@@ -15,7 +15,8 @@ MANUAL_PAGES = \
 # Parts of collopt(7), and pages of the site only.
 MANUAL_PARTS = adapting checking files groups hosts info-keys machine reproducibility rules \
 	variables
-SITE_PAGES = index first-job tuning-a-site explaining hangs troubleshooting figures
+SITE_PAGES = index first-job time-in-allreduce tuning-a-site explaining hangs troubleshooting \
+	figures
 MANUAL_INPUT = \
 	$(MANUAL_PAGES:doc/man/%=doc/manual/%.md) \
 	$(MANUAL_PARTS:%=doc/manual/%.md) \
