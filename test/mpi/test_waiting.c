@@ -1,6 +1,8 @@
 /* Delays one rank, which is another one for each kind of reduction, in a random tenth of the calls,
  * and measures on its own how long each rank waits: waiting.py compares this with the report.
  *
+ * Or "many", "lonely" or "pairs": calls of which little or all is to be known.
+ *
  * Arguments: a file for what is expected, and a seed.  Rank 0 writes a line for each kind of call:
  * collective, bytes, the delayed rank (of MPI_COMM_WORLD), the seconds injected, the seconds that
  * all ranks waited, and for each rank those that they waited for it.  The clock is not the one that
@@ -106,12 +108,71 @@ static int waiting_ranks(const struct kind *k)
     return k->depends == AS_ROOT ? 1 : ranks - 1;
 }
 
+/* More calls than there may be notes, between some that all ranks make. */
+static void make_many(void)
+{
+    enum { FEW = 10, MANY = (64 << 20) / 16 + 1000 };
+
+    for (int i = 0; i < FEW; i++)
+        MPI_Allreduce(in, out, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    for (int i = 0; i < MANY; i++)
+        MPI_Allreduce(in, out, 2, MPI_DOUBLE, MPI_SUM, MPI_COMM_SELF);
+    for (int i = 0; i < FEW; i++)
+        MPI_Allreduce(in, out, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+}
+
+/* A program with a mistake: rank 0 does not come to the reduction of the others, who only send. */
+static void make_lonely(void)
+{
+    MPI_Comm comm;
+
+    MPI_Allreduce(in, out, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    if (rank > 0)
+        MPI_Reduce(in, out, 1, MPI_DOUBLE, MPI_SUM, 0, comm);
+}
+
+/* Rings of pairs: each rank has its communicators in an order of its own. */
+static void make_pairs(void)
+{
+    MPI_Comm comm[RANKS];
+
+    for (int r = 0; r < ranks; r++)
+        MPI_Comm_split(MPI_COMM_WORLD, rank == r || rank == (r + 1) % ranks ? 0 : MPI_UNDEFINED,
+                       rank, &comm[r]);
+    for (int i = 0; i < 50; i++)
+        for (int parity = 0; parity < 2; parity++)
+            for (int k = 0; k < 2; k++) {
+                int r = k == 0 ? rank : (rank + ranks - 1) % ranks;
+
+                if (r % 2 == parity)
+                    MPI_Allreduce(in, out, 1 + r, MPI_DOUBLE, MPI_SUM, comm[r]);
+            }
+    MPI_Comm_free(&comm[rank]);
+}
+
+static int run_other(const char *name)
+{
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    if (strcmp(name, "many") == 0)
+        make_many();
+    else if (strcmp(name, "lonely") == 0)
+        make_lonely();
+    else
+        make_pairs();
+    MPI_Finalize();
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     double waited_for[KINDS][RANKS] = { 0 }, injected[KINDS] = { 0 };
     FILE *file = NULL;
 
     MPI_Init(&argc, &argv);
+    if (argc == 2)
+        return run_other(argv[1]);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     state = mix((uint64_t)atoll(argv[2]));

@@ -24,8 +24,25 @@ found()                 # HOST RANKS CLOCK_ERROR [VARIABLE=VALUE]...
     fail "$found_host, $found_ranks ranks, $*"
 }
 
+other()                 # HOST RANKS WHAT CONDITION [VARIABLE=VALUE]...
+{
+    other_host=$1 other_ranks=$2 what=$3 condition=$4
+    shift 4
+    rm -f "$work/report"
+    quiet "$other_host" "$other_ranks" COLLOPT_REPORT="$work/report" "$@" \
+        "$(program "$other_host" waiting)" "$what"
+    python3 -c "
+import json, sys
+w = json.load(open(sys.argv[1])).get('waiting')
+sys.exit(0 if $condition else 'waiting: %s' % w)" "$work/report" 2>"$work/said" ||
+        fail "$other_host, $what: what is known of waiting is wrong"
+}
+
 waiting()               # HOST
 {
+    other "$1" 2 many '2 * 4180000 < w["calls"] < w["of_calls"] - 20'
+    other "$1" 4 pairs 'w["calls"] == w["of_calls"] == 400'
+    [ "$1" = openmpi ] && other "$1" 2 lonely 'w is None' COLLOPT=off
     found "$1" 2 0
     found "$1" 3 0
     found "$1" 3 0 COLLOPT=off
