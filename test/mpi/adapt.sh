@@ -31,7 +31,9 @@ together()              # RANKS WHAT
 in_turn()               # RANKS
 {
     awk -v ranks="$1" '
-        /"algorithm"/ && /"calls"/ { sub(/.*"calls": */, ""); if ($0 % ranks) exit 1 }' \
+        /"algorithm"/ && match($0, /"calls": *[0-9]+/) {
+            if (substr($0, RSTART + 8, RLENGTH - 8) % ranks) exit 1
+        }' \
         "$work/report" \
         || fail "$host: ranks have run different algorithms"
 }
