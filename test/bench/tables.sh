@@ -1,6 +1,6 @@
 #!/bin/sh
-# The tables of doc/performance.md and other pages are those of doc/figures, and bench/tables notices
-# if they are not.
+# The tables of doc/performance.md and other pages are those of doc/figures, and bench/tables
+# notices if they are not.
 
 . "${COLLOPT_SOURCE:-.}/test/common.sh"
 command -v python3 >/dev/null || { echo "no python3"; exit 77; }
@@ -37,7 +37,8 @@ said=$(sed -n 's/.*class="middle on-\([a-z0-9]*\)">\(.*\)<.*/\1 \2/p' "$work/som
     tr '\n' ' ')
 [ "$said" = 's3 2.00 s5 8.00 slower 0.50 same 1.00 s5 12.3 s1 1.10 ' ] ||
     fail "cells of the picture: $said"
-grep -q '>two ranks on one node, sum of double<' "$work/some.svg" || fail 'the picture does not say of what'
+grep -q '>two ranks on one node, sum of double<' "$work/some.svg" ||
+    fail 'the picture does not say of what'
 ! "$COLLOPT_SOURCE/bench/overview" "$work/some.csv" operation=none >/dev/null 2>"$work/said" ||
     fail 'a picture of nothing'
 grep -q 'no line has operation=none' "$work/said" || fail "$(cat "$work/said")"
