@@ -134,6 +134,12 @@ all_offer()             # SHELL
     offers "$shell" collopt-info '--explain all' allreduce
     "${shell}_offers" collopt compare --
     offers "$shell" collopt 'compare --' --pairs --own-time --progress --json
+    "${shell}_offers" collopt-plan allreduce --format ''
+    offers "$shell" collopt-plan '--format' text svg json
+    "${shell}_offers" collopt-plan allreduce --algorithm recursive_d
+    offers "$shell" collopt-plan '--algorithm recursive_d' recursive_doubling
+    "${shell}_offers" collopt-info --variable COLLOPT_WA
+    offers "$shell" collopt-info '--variable COLLOPT_WA' COLLOPT_WAIT
     "${shell}_offers" collopt-plan sc
     offers "$shell" collopt-plan sc scan
 }

@@ -534,7 +534,7 @@ static void usage(FILE *to)
         "      --algorithms  only the algorithms, with what they cost, when to use them and\n"
         "                      who published them\n"
         "      --json        as JSON, also with --algorithms and --explain\n"
-        "      --variable NAME  what collopt(7) says of an environment variable\n"
+        "      --variable VARIABLE  what collopt(7) says of an environment variable\n"
         "      --files       only the files of rules and of the machine that jobs read here,\n"
         "                      with --host those of jobs with that MPI library\n"
         "      --check       only look for mistakes in the COLLOPT_ variables; exit status 1\n"
