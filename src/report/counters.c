@@ -162,6 +162,8 @@ static void add_waited(struct collopt_waited *sum, const struct collopt_waited *
     sum->waiting += w->waiting;
     sum->made_wait += w->made_wait;
     sum->last += w->last;
+    sum->following += w->following;
+    sum->following_time += w->following_time;
 }
 
 /* Only the entry's own thread may call this, or the holder of the lock for an entry in
@@ -332,6 +334,11 @@ struct collopt_counted collopt_counted_passed(const char *name, enum collopt_rea
                                      .passed = true };
 }
 
+int collopt_counted_size_class(const struct collopt_counted *as)
+{
+    return as->passed ? as->which / COLLOPT_REASONS - 1 : as->which;
+}
+
 void collopt_count_waited(const struct collopt_counted *as, const struct collopt_waited *w)
 {
     struct entry *e = entry(as->what, as->which, as->passed);
@@ -391,7 +398,8 @@ void collopt_visit_sums(void (*visit)(const struct collopt_sum *sum, void *data)
         if (e->passed) {
             sum.name = e->what;
             sum.reason = (enum collopt_reason)(e->which % COLLOPT_REASONS);
-            sum.size_class = e->which / COLLOPT_REASONS - 1;
+            sum.size_class = collopt_counted_size_class(
+                &(struct collopt_counted){ e->what, e->which, e->passed });
         } else {
             sum.algorithm = e->what;
             sum.size_class = e->which;

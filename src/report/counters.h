@@ -41,6 +41,8 @@ struct collopt_waited {
     uint64_t waiting;           /* part of TIME */
     uint64_t made_wait;         /* that other ranks waited for this one, summed over them */
     uint64_t last;              /* of these calls this rank has entered last */
+    /* short calls that followed another at once, and the time of these without waiting */
+    uint64_t following, following_time;
 };
 
 struct collopt_counter {        /* of one collective, algorithm and size class */
@@ -81,6 +83,8 @@ struct collopt_counted {
 struct collopt_counted collopt_counted_run(const struct collopt_algorithm *a, int size_class);
 struct collopt_counted collopt_counted_passed(const char *name, enum collopt_reason why,
                                               int size_class);
+/* -1: not known */
+int collopt_counted_size_class(const struct collopt_counted *as);
 /* What is known of the waiting in such calls, which are counted already. */
 void collopt_count_waited(const struct collopt_counted *as, const struct collopt_waited *w);
 

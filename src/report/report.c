@@ -144,6 +144,8 @@ static void gather_waited(struct gathering *g, const struct collopt_sum *s)
     g->waited.waiting += w->waiting;
     g->waited.made_wait += w->made_wait;
     g->waited.last += w->last;
+    g->waited.following += w->following;
+    g->waited.following_time += w->following_time;
     g->report->timed_calls += s->counter.time > 0 ? s->counter.calls : 0;
 }
 
@@ -164,6 +166,8 @@ static struct collopt_waits both(const struct collopt_waits *a, const struct col
         .waiting = sum_of(&a->waiting, &b->waiting),
         .reducing = sum_of(&a->reducing, &b->reducing),
         .made_wait = sum_of(&a->made_wait, &b->made_wait),
+        .following = a->following + b->following,
+        .following_seconds = sum_of(&a->following_seconds, &b->following_seconds),
         .late = { .rank = -1, .last = a->last + b->last, .calls = a->calls + b->calls,
                   .seconds = a->late.seconds + b->late.seconds } };
 }
@@ -576,6 +580,7 @@ static void json_waiting(struct collopt_json *j, const struct collopt_report *r)
     collopt_json_count(j, "of_calls", r->timed_calls);
     collopt_json_real(j, "clock_error", r->clock_error);
     collopt_waits_json(&r->waits, j, r->late_host);
+    collopt_waits_following_json(&r->waits, j);
     collopt_json_end(j);
 }
 

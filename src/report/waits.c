@@ -20,6 +20,8 @@ struct collopt_waits collopt_waits_of(const struct collopt_waited *w)
         .waiting = of_one(w->waiting),
         .reducing = of_one(w->time - w->waiting),
         .made_wait = of_one(w->made_wait),
+        .following = w->following,
+        .following_seconds = of_one(w->following_time),
         .late = { .rank = -1, .last = w->last, .calls = w->calls,
                   .seconds = (double)w->made_wait / 1e9 } };
 }
@@ -36,6 +38,8 @@ void collopt_waits_add(struct collopt_waits *all, const struct collopt_waits *ot
     collopt_spread_widen(&all->waiting, &other->waiting);
     collopt_spread_widen(&all->reducing, &other->reducing);
     collopt_spread_widen(&all->made_wait, &other->made_wait);
+    all->following += other->following;
+    collopt_spread_widen(&all->following_seconds, &other->following_seconds);
     if (other->late.seconds > all->late.seconds)
         all->late = other->late;
 }
@@ -48,6 +52,16 @@ void collopt_spread_json(const struct collopt_spread *s, struct collopt_json *j,
     collopt_json_real(j, "min", s->least);
     collopt_json_real(j, "mean", s->sum / (double)s->ranks);
     collopt_json_real(j, "max", s->most);
+    collopt_json_end(j);
+}
+
+void collopt_waits_following_json(const struct collopt_waits *w, struct collopt_json *j)
+{
+    if (w->following == 0)
+        return;
+    collopt_json_object(j, "following");
+    collopt_json_count(j, "calls", w->following);
+    collopt_spread_json(&w->following_seconds, j, "reducing");
     collopt_json_end(j);
 }
 

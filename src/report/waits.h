@@ -21,6 +21,8 @@ struct collopt_waits {
     uint64_t last;              /* of these, those that one of these ranks entered last */
     struct collopt_spread waiting, reducing, made_wait;         /* seconds of a rank */
     struct collopt_late late;
+    uint64_t following;         /* short calls that followed another at once, of all ranks */
+    struct collopt_spread following_seconds;    /* that these took without waiting */
 };
 
 /* Those of one rank. */
@@ -32,6 +34,7 @@ void collopt_waits_add(struct collopt_waits *all, const struct collopt_waits *ot
 
 /* Members of the object that is open.  HOST: of the late rank; NULL: not told. */
 void collopt_waits_json(const struct collopt_waits *w, struct collopt_json *j, const char *host);
+void collopt_waits_following_json(const struct collopt_waits *w, struct collopt_json *j);
 void collopt_spread_json(const struct collopt_spread *s, struct collopt_json *j, const char *key);
 
 #endif

@@ -1,7 +1,7 @@
 /* Delays one rank, which is another one for each kind of reduction, in a random tenth of the calls,
  * and measures on its own how long each rank waits: waiting.py compares this with the report.
  *
- * Or "many", "lonely" or "pairs": calls of which little or all is to be known.
+ * Or "many", "lonely", "pairs" or "rows": calls of which little or all is to be known.
  *
  * Arguments: a file for what is expected, and a seed.  Rank 0 writes a line for each kind of call:
  * collective, bytes, the delayed rank (of MPI_COMM_WORLD), the seconds injected, the seconds that
@@ -151,6 +151,19 @@ static void make_pairs(void)
     MPI_Comm_free(&comm[rank]);
 }
 
+/* Three short reductions in a row, and one that is long; on one rank all are left out. */
+static void make_rows(void)
+{
+    for (int i = 0; i < 100; i++) {
+        usleep(1000);
+        for (int k = 0; k < 3; k++)
+            MPI_Allreduce(in, out, 1 + k, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+        MPI_Allreduce(in, out, LONGEST, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+        MPI_Allreduce(in, out, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_SELF);
+        MPI_Allreduce(in, out, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_SELF);
+    }
+}
+
 static int run_other(const char *name)
 {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -159,6 +172,8 @@ static int run_other(const char *name)
         make_many();
     else if (strcmp(name, "lonely") == 0)
         make_lonely();
+    else if (strcmp(name, "rows") == 0)
+        make_rows();
     else
         make_pairs();
     MPI_Finalize();

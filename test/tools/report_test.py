@@ -235,6 +235,16 @@ class Merging(Files):
         self.assertIn("This is known of 400 of 1,000 calls.", said.replace("\u202f", ","))
         self.assertIn("related within 2.00", said)
 
+    def test_rows(self):
+        """Reductions in a row are named if their time is felt."""
+        whole = with_waiting([0.1, 0.2, 0.0, 0.1], late=2)
+        whole["waiting"]["following"] = {"calls": 120, "reducing": spread(0.2)}
+        said = self.tool(self.write("r", whole))
+        self.assertIn("120 reductions of up to 4 KiB followed another", said)
+        self.assertIn("took 200 ms of each rank", said)
+        whole["waiting"]["following"]["reducing"] = spread(0.002)
+        self.assertNotIn("followed", self.tool(self.write("r", whole)))
+
     def test_waiting_compared(self):
         names = [self.write("a", with_waiting([2.0, 0.0], late=1)),
                  self.write("b", with_waiting([2.0, 0.0], reducing=0.25, late=1))]

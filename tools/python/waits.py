@@ -29,6 +29,8 @@ class Waits:
     seconds: object             # Spread over the ranks
     reducing: object
     late: Optional[Late]
+    following: int = 0          # short calls that followed another at once, of all ranks
+    following_seconds: float = 0.0      # that these took without waiting, mean of the ranks
 
     @property
     def part(self):
@@ -43,12 +45,15 @@ def read(r, at, path):
     path = path + ["waiting"]
     if inside is None:
         return None
+    following = r.member(inside, path, "following", "an object", lambda v: isinstance(v, dict), {})
     late = r.member(inside, path, "late", "an object", lambda v: isinstance(v, dict), None)
     calls = r.count(inside, path, "calls", least=1)
     return Waits(calls, r.count(inside, path, "of_calls", calls),
                  r.real(inside, path, "clock_error", 0.0), r.spread(inside, path, "seconds"),
                  r.spread(inside, path, "reducing"),
-                 None if late is None else read_late(r, late, path + ["late"]))
+                 None if late is None else read_late(r, late, path + ["late"]),
+                 r.count(following, path + ["following"], "calls", 0),
+                 r.spread(following, path + ["following"], "reducing").mean if following else 0.0)
 
 
 def read_late(r, at, path):
@@ -67,6 +72,19 @@ def late_sentence(waits, ranks):
     return (" %s was last in %s of its calls: the ranks waited %s for it."
             % (late.name.capitalize() if not late.host else "R" + late.name[1:],
                percent(late.last / late.calls), seconds(late.seconds / ranks)))
+
+
+FELT = 0.05             # a part of the time in reductions below which nothing is said of rows
+
+
+def row_sentence(waits):
+    """Short reductions in a row, if that they are several calls takes time that would be felt."""
+    whole = waits.seconds.mean + waits.reducing.mean
+    if not waits.following or waits.following_seconds < FELT * whole:
+        return ""
+    return (" %s reductions of up to 4 KiB followed another on the same communicator within 5 µs "
+            "and took %s of each rank: if they do not need its result, one call for both saves "
+            "that." % (count(waits.following), seconds(waits.following_seconds)))
 
 
 def known_of(waits):
@@ -117,7 +135,8 @@ def sentences(waits, ranks):
         return ""
     return ("Of this, %s were waiting for ranks that came late, %s reducing."
             % (seconds(waits.seconds.mean), seconds(waits.reducing.mean))
-            + late_sentence(waits, ranks) + advice(waits) + known_of(waits)
+            + late_sentence(waits, ranks) + advice(waits) + row_sentence(waits)
+            + known_of(waits)
             + clock_sentence(waits))
 
 

@@ -24,6 +24,8 @@
 
 enum {
     PIECE = COLLOPT_NOTES_PIECE,
+    SHORT = 12,                 /* size class: up to 4 KiB */
+    AT_ONCE = 5000,             /* ns from the end of one call to the next */
     BLAMES = 4 << 20            /* ranks of a communicator times rows, at most */
 };
 
@@ -47,6 +49,7 @@ struct merge {
     int64_t *blame;             /* [ranks][rows]: ns that this rank has waited for each */
     int64_t own[PIECE];
     struct latest of_all, of_lower;     /* OF_LOWER: of this rank and those before it */
+    uint64_t short_end;         /* of the call before, if that was short; else 0 */
 };
 
 static bool knows_clocks;
@@ -80,6 +83,27 @@ static enum collopt_depends depends(const struct merge *m, const struct collopt_
     return collopt_depends(m->notes->row[note->row].collective);
 }
 
+/* All ranks depend on each other in it, and its time is that of messages more than of data. */
+static bool is_short(const struct merge *m, const struct collopt_note *note)
+{
+    int size_class = collopt_counted_size_class(&m->notes->row[note->row].as);
+
+    return depends(m, note) == COLLOPT_DEPENDS_ON_ALL && size_class >= 0 && size_class <= SHORT;
+}
+
+/* Could NOTE have been one call with that before it? */
+static void look_for_row(struct merge *m, const struct collopt_note *note, uint64_t waiting)
+{
+    struct collopt_waited *w = &m->waited[note->row];
+    bool brief = m->among.ranks > 1 && is_short(m, note);
+
+    if (brief && m->short_end > 0 && note->entered - m->short_end < AT_ONCE) {
+        w->following++;
+        w->following_time += note->took - waiting;
+    }
+    m->short_end = brief ? note->entered + note->took : 0;
+}
+
 static void account(struct merge *m, const struct collopt_note *note, size_t i)
 {
     struct collopt_waited *w = &m->waited[note->row];
@@ -87,8 +111,10 @@ static void account(struct merge *m, const struct collopt_note *note, size_t i)
     const struct latest *l = on == COLLOPT_DEPENDS_ON_LOWER ? &m->of_lower : &m->of_all;
     uint64_t waiting;
 
-    if (m->of_all.time[i] == not_known)
+    if (m->of_all.time[i] == not_known) {
+        m->short_end = 0;
         return;
+    }
     waiting = on == COLLOPT_DEPENDS_AS_ROOT && !note->root
         ? 0 : collopt_waiting(m->own[i], note->took, l->time[i]);
     w->calls++;
@@ -96,6 +122,7 @@ static void account(struct merge *m, const struct collopt_note *note, size_t i)
     w->waiting += waiting;
     w->last += m->of_all.rank[i] == m->among.rank;
     m->blame[(size_t)l->rank[i] * m->rows + note->row] += (int64_t)waiting;
+    look_for_row(m, note, waiting);
 }
 
 static int merge_piece(struct merge *m, const struct collopt_note *note, size_t n)
@@ -268,6 +295,7 @@ static void merge_all(struct merge *m, MPI_Comm all, const struct in_order *list
         m->among.rank = noted->rank;
         m->among.ranks = noted->ranks;
         m->notes = &noted->notes;
+        m->short_end = 0;
         err = merge_notes(m);
     }
 }
