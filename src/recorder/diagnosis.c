@@ -685,9 +685,9 @@ static int by_job_and_rank(const void *a, const void *b)
     return (x->taken < y->taken) - (x->taken > y->taken);       /* the latest first */
 }
 
-static bool is_new_host(const struct collopt_job *job, size_t who)
+bool collopt_first_of_host(const struct collopt_job *job, size_t who)
 {
-    for (size_t i = 0; i < who; i++)
+    for (size_t i = who; i-- > 0;)              /* neighbours mostly share one */
         if (strcmp(job->who[i]->host, job->who[who]->host) == 0)
             return false;
     return true;
@@ -698,7 +698,7 @@ static bool is_complete(const struct collopt_job *job)
     int64_t ranks = 0;
 
     for (size_t i = 0; i < job->n; i++)
-        if (job->who[i]->local_ranks > 0 && is_new_host(job, i))
+        if (job->who[i]->local_ranks > 0 && collopt_first_of_host(job, i))
             ranks += job->who[i]->local_ranks;
     return ranks >= job->ranks;
 }

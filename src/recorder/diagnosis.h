@@ -120,6 +120,8 @@ void collopt_diagnosis_free(struct collopt_diagnosis *d);
 const struct collopt_waiting *collopt_sits_in(const struct collopt_job *job, size_t who);
 /* The place of RANK in it; NULL: there is none. */
 const struct collopt_place *collopt_place_of(const struct collopt_group *g, int rank);
+/* Has no rank before this one its host? */
+bool collopt_first_of_host(const struct collopt_job *job, size_t who);
 /* Is this wait the first of a circle in the list? */
 bool collopt_begins_circle(const struct collopt_job *job, int at);
 /* Does C return before it is done? */

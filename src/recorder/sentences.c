@@ -11,6 +11,7 @@
 
 enum {
     LINE = 600,
+    RANGES = 20,                /* that a line tells */
     SOME = 8                    /* ranks that are told one by one */
 };
 static const uint64_t APART = 1000000000;       /* ns between two looks that are worth a word */
@@ -79,14 +80,17 @@ static void add_call(struct collopt_text *t, const struct collopt_seen_call *c)
 struct ranges {
     struct collopt_text *t;
     int64_t from, to;
-    bool begun;
+    int told;
 };
 
 static void add_range(struct ranges *r)
 {
-    collopt_add(r->t, r->to > r->from ? "%s%" PRId64 "-%" PRId64 : "%s%" PRId64,
-                r->begun ? ", " : "", r->from, r->to);
-    r->begun = true;
+    if (r->told == RANGES)
+        collopt_add(r->t, " and others");
+    else if (r->told < RANGES)
+        collopt_add(r->t, r->to > r->from ? "%s%" PRId64 "-%" PRId64 : "%s%" PRId64,
+                    r->told ? ", " : "", r->from, r->to);
+    r->told++;
 }
 
 static void add_rank(struct ranges *r, int64_t from, int64_t to)
@@ -516,14 +520,9 @@ static void tell_head(struct teller *out, const struct collopt_job *job)
 
     collopt_add(t, "job of %d rank%s, %s: %zu seen, on ", job->ranks, job->ranks == 1 ? "" : "s",
                 job->who[0]->mpi, job->n);
-    for (size_t i = 0; i < job->n; i++) {
-        size_t k = 0;
-
-        while (k < i && strcmp(job->who[k]->host, job->who[i]->host) != 0)
-            k++;
-        if (k == i && ++hosts <= SOME)
+    for (size_t i = 0; i < job->n; i++)
+        if (collopt_first_of_host(job, i) && ++hosts <= SOME)
             collopt_add(t, "%s%s", hosts > 1 ? ", " : "", job->who[i]->host);
-    }
     if (hosts > SOME)
         collopt_add(t, " and %d more", hosts - SOME);
     end(out);

@@ -114,6 +114,9 @@ END
     "$ps" --read dump dump --longer 0.5 >said 2>&1
     grep -q "look at rank 1 (pid $culprit, .*): it is in no reduction" said ||
         fail "$1: two dumps of one node"
+    cut -c1-70 dump >torn
+    "$ps" --read torn >said 2>&1
+    [ $? = 3 ] || fail "$1: lines that are torn"
     ! "$collopt" ps --longer 0.5 false >said 2>&1 || fail "$1: a launcher that fails"
     grep -q 'no node has answered: false has to start .*/collopt-ps there' said ||
         fail "$1: a launcher that fails"

@@ -583,6 +583,33 @@ START_TEST(seen_twice)
 }
 END_TEST
 
+/* Every second of many ranks has not come, none of which is seen. */
+START_TEST(many_ranges)
+{
+    enum { MANY = 60 };
+    static struct collopt_snapshot s[MANY];
+    static struct collopt_seen_comm c[MANY];
+
+    enter(0, WORLD, COLLOPT_ALLREDUCE, 5);
+    for (int r = 0; r < MANY; r++) {
+        s[r] = rank[0];
+        s[r].rank = 2 * r;
+        s[r].ranks = 2 * MANY;
+        s[r].comm = &c[r];
+        c[r] = comm[0][0];
+        c[r].rank = 2 * r;
+        c[r].ranks = 2 * MANY;
+    }
+    said[0] = '\0';
+    d = collopt_diagnose(s, MANY, SECOND);
+    ck_assert_ptr_nonnull(d);
+    collopt_tell_job(&d->job[0], note, NULL);
+    says("ranks 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30, 32, 34, 36, 38 and "
+         "others\n");
+    says("37, 39 and others not seen: on nodes that were not asked, or ended\n");
+}
+END_TEST
+
 /* Snapshots as a process may forge them: what is said of them does not matter. */
 START_TEST(nonsense)
 {
@@ -651,6 +678,7 @@ int main(void)
     tcase_add_test(all, asked_later);
     tcase_add_test(all, two_jobs);
     tcase_add_test(all, seen_twice);
+    tcase_add_test(all, many_ranges);
     tcase_add_test(all, nonsense);
     suite_add_tcase(suite, all);
     runner = srunner_create(suite);

@@ -288,7 +288,7 @@ static void read_line(struct reading *r, char *line)
 {
     char *from = strstr(line, MARK), *end = from ? strstr(from, " @") : NULL;
     const char *key, *kind;
-    struct collopt_snapshot *s;
+    struct collopt_snapshot *s = NULL;
 
     if (!end)
         return;
@@ -297,16 +297,17 @@ static void read_line(struct reading *r, char *line)
     r->at = from + sizeof MARK - 1;
     key = next_field(r);
     kind = next_field(r);
-    s = of_key(r, key);
     if (strcmp(kind, "node") == 0)
         add_node(r);
     else if (strcmp(kind, "process") == 0)
         add_process(r, key);
-    else if (s && strcmp(kind, "comm") == 0)
+    else if (!(s = of_key(r, key)))
+        return;
+    else if (strcmp(kind, "comm") == 0)
         add_comm(r, s);
-    else if (s && strcmp(kind, "members") == 0)
+    else if (strcmp(kind, "members") == 0)
         add_members(r, s);
-    else if (s && strcmp(kind, "call") == 0)
+    else if (strcmp(kind, "call") == 0)
         add_call(r, s);
 }
 
