@@ -345,7 +345,7 @@ rules 'scan 2-3 1 * 512-2K commutative recursive_doubling' \
     'scan 4-8 1 * 512-2K commutative recursive_doubling' \
     'scan 9-16 2- 8 512-2K commutative recursive_doubling' '* * * * * * auto'
 has '^# ranks: 2$' '^# ranks: 5$' '^# ranks: 16$' '^# Numbers of ranks between'
-says '^times the host *2 ranks ' '^times the host *16 ranks ' 'site.rules: 3 of 3 cells measured'
+says '^times as fast *2 ranks ' '^times as fast *16 ranks ' 'site.rules: 3 of 3 cells measured'
 [ "$(grep -c '^host mpich scan  *\(2 *1 *2\|5 *1 *5\|16 *2 *8\) ' "$work/site.machine")" = 3 ] \
     || fail "the host's times: $(cat "$work/site.machine")"
 ls "$work"/*.part 2>/dev/null && fail 'a .part is left over'

@@ -75,7 +75,7 @@ static void begin_one(const struct tune_cells *one, bool several, struct collopt
     if (several)
         snprintf(ranks, sizeof ranks, "%d ranks", one->machine.ranks);
     if (!json) {
-        printf("%-20s %-14s %6s %6s %8s %8s\n", "times the host", ranks, "sizes", "host", "rules",
+        printf("%-20s %-14s %6s %6s %8s %8s\n", "times as fast", ranks, "sizes", "native", "rules",
                "without");
         return;
     }
