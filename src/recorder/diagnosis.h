@@ -94,7 +94,8 @@ struct collopt_job {
     size_t n;
     const struct collopt_snapshot **who;        /* those that are seen, by rank */
     uint64_t spread;            /* ns from the first snapshot of them to the last */
-    bool complete;              /* all nodes were looked at: who is not seen has ended */
+    bool complete;              /* all nodes were looked at: who is not seen has ended, or is
+                                 * not recorded */
     size_t groups, waits, mismatches, culprits;
     struct collopt_group *group;
     struct collopt_waiting *waiting;

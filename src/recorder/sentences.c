@@ -317,9 +317,10 @@ static void tell_unseen(struct teller *out, const struct collopt_job *job,
         collopt_add(t, ": not seen here, or not there yet");
     else if (job->complete)
         collopt_add(t, w->unseen == 1
-                    ? " has ended: its process is not there any more, or hides its descriptors"
-                    : " have ended: their processes are not there any more, or hide their "
-                      "descriptors");
+                    ? " is not found on its node: it has ended, or is not recorded there "
+                      "(COLLOPT_RECORD=off, another version)"
+                    : " are not found on their nodes: they have ended, or are not recorded there "
+                      "(COLLOPT_RECORD=off, another version)");
     else
         collopt_add(t, " not seen: on nodes that were not asked, or ended");
     end(out);
@@ -506,7 +507,7 @@ static void tell_ended(struct teller *out, const struct collopt_job *job)
         add_unseen(t, w);
         collopt_add(t, " of ");
         collopt_add_group(t, w->group);
-        collopt_add(t, ": ended");
+        collopt_add(t, ": ended, or not recorded");
         end(out);
         return;
     }

@@ -376,8 +376,8 @@ START_TEST(ended)
 {
     lack_rank_3();
     diagnose(3);
-    says("rank 3 has ended: its process is not there any more, or hides its descriptors\n");
-    says("look at rank 3 of MPI_COMM_WORLD: ended\n");
+    says("rank 3 is not found on its node: it has ended, or is not recorded there");
+    says("look at rank 3 of MPI_COMM_WORLD: ended, or not recorded\n");
 }
 END_TEST
 
@@ -462,7 +462,7 @@ START_TEST(another_version)
     diagnose(RANKS);
     ck_assert_uint_eq(d->others, 2);
     ck_assert_uint_eq(d->job[0].n, 2);
-    says("ranks 0, 3 have ended");
+    says("ranks 0, 3 are not found on their nodes: they have ended, or are not recorded");
 }
 END_TEST
 
