@@ -6,7 +6,7 @@ cd "$work" || exit 99
 
 # A shell stands between the launcher and each rank, so that a rank that is killed is not noticed;
 # what is to happen then is $then.
-then='sleep 600'
+then='sleep 120'
 within=''               # a command that starts the launcher
 begin()                 # HOST RANKS WAY [VARIABLE=VALUE]...
 {
@@ -44,7 +44,7 @@ end()
     done
     kill "$launcher" 2>/dev/null
     # mpirun of Open MPI 4.1 has been seen to wait for ever
-    (sleep 20; exec kill -KILL "$launcher") 2>/dev/null &
+    (sleep 20; exec kill -KILL "$launcher") >/dev/null 2>&1 &
     killer=$!
     wait "$launcher" 2>/dev/null
     kill $killer 2>/dev/null

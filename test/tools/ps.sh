@@ -169,7 +169,22 @@ apart()                 # HOST OPTION...
         *--time*) grep -q 'for a time that is not known: ranks 0, 2$' said ||
             fail "$host_apart: times of another clock" ;;
     esac
-    kill -KILL "$launcher"
+    end_apart
+}
+
+# The launcher first, which takes its ranks along; unshare itself does not heed a signal.
+end_apart()
+{
+    child=$(cat "/proc/$launcher/task/$launcher/children" 2>/dev/null)
+    # shellcheck disable=SC2086         # with a space behind it
+    [ -z "$child" ] || kill $child
+    tries=0
+    while [ -n "$(cat "/proc/$launcher/task/$launcher/children" 2>/dev/null)" ]; do
+        tries=$((tries + 1))
+        [ $tries -lt 100 ] || break
+        sleep 0.1
+    done
+    kill -KILL "$launcher" 2>/dev/null
     wait "$launcher" 2>/dev/null
 }
 

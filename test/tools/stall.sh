@@ -43,8 +43,8 @@ ended()                 # HOST
 {
     then='exit $?'
     begin "$1" 3 missing COLLOPT_STALL=1 COLLOPT_STALL_ABORT=on
-    then='sleep 600'
-    (sleep 100; exec kill -KILL "$launcher") 2>/dev/null &
+    then='sleep 120'
+    (sleep 100; exec kill -KILL "$launcher") >/dev/null 2>&1 &
     killer=$!
     wait "$launcher"
     status=$?
