@@ -13,7 +13,7 @@ enum { FIRST_PIECE = 32 };
 
 static _Atomic size_t taken;            /* bytes, of all notes */
 
-bool collopt_notes_take(size_t bytes)
+static bool take(size_t bytes)
 {
     if (atomic_fetch_add_explicit(&taken, bytes, memory_order_relaxed) + bytes
         <= COLLOPT_NOTES_BYTES)
@@ -29,7 +29,7 @@ static size_t bytes_of(size_t size)
 
 static struct collopt_notes_piece *new_piece(size_t size)
 {
-    struct collopt_notes_piece *p = collopt_notes_take(bytes_of(size)) ? malloc(bytes_of(size))
+    struct collopt_notes_piece *p = take(bytes_of(size)) ? malloc(bytes_of(size))
                                                                        : NULL;
 
     if (p)

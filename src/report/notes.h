@@ -85,8 +85,6 @@ static inline void collopt_notes_fill(struct collopt_notes *n, struct collopt_no
     note->entered = entered;
 }
 
-/* BYTES of what else is kept for the notes count as well; false: there is no room for them. */
-bool collopt_notes_take(size_t bytes);
 /* How many calls from the first on have ended, one after the other. */
 size_t collopt_notes_ended(const struct collopt_notes *n);
 /* Of the first CALLS: what ranks have to have in common if the notes are those of the same calls.

@@ -108,10 +108,12 @@ static int waiting_ranks(const struct kind *k)
     return k->depends == AS_ROOT ? 1 : ranks - 1;
 }
 
-/* More calls than there may be notes, between some that all ranks make. */
+/* More calls than there may be notes, between some that all ranks make; then a communicator that
+ * can have none. */
 static void make_many(void)
 {
     enum { FEW = 10, MANY = (64 << 20) / 16 + 1000 };
+    MPI_Comm comm;
 
     for (int i = 0; i < FEW; i++)
         MPI_Allreduce(in, out, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
@@ -119,6 +121,9 @@ static void make_many(void)
         MPI_Allreduce(in, out, 2, MPI_DOUBLE, MPI_SUM, MPI_COMM_SELF);
     for (int i = 0; i < FEW; i++)
         MPI_Allreduce(in, out, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Allreduce(in, out, 4, MPI_DOUBLE, MPI_SUM, comm);
+    MPI_Comm_free(&comm);
 }
 
 /* A program with a mistake: rank 0 does not come to the reduction of the others, who only send. */

@@ -15,6 +15,7 @@
 #include "mpi/call/stall.h"
 #include "mpi/comm/arguments.h"
 #include "mpi/comm/comm.h"
+#include "mpi/comm/noted.h"
 #include "mpi/comm/recorded.h"
 #include "mpi/comm/take_over.h"
 #include "mpi/comm/topology.h"
@@ -327,6 +328,7 @@ void collopt_end(void)
     collopt_progress_end();
     collopt_requests_end();
     collopt_comm_shut_down();
+    collopt_noted_free();
     collopt_nonblocking_end();
     collopt_world_close();
 }

@@ -323,5 +323,4 @@ void collopt_waiting_end(MPI_Comm all, uint64_t since)
     }
     free(m);
     free(list);
-    collopt_noted_free();
 }

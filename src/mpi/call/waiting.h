@@ -7,8 +7,7 @@
 
 /* In MPI_Init: the ranks of ALL will call collopt_waiting_end(), if all call this.  Collective. */
 void collopt_waiting_begin(MPI_Comm all);
-/* Counts what was waiting in the calls since SINCE (counters.h), and frees the notes.
- * Collective. */
+/* Counts what was waiting in the calls since SINCE (counters.h).  Collective. */
 void collopt_waiting_end(MPI_Comm all, uint64_t since);
 
 #endif

@@ -10,6 +10,10 @@
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;        /* of what is below */
 static struct collopt_noted *first, **end = &first;
 static bool any_lost, meet;
+/* bytes of this list, which come beside those of the notes: where there is no room for notes any
+ * more, there still is for communicators without any */
+static size_t taken;
+enum { LIMIT = 16 << 20 };
 
 void collopt_noted_begin(void)
 {
@@ -37,11 +41,22 @@ static bool is_outside(const struct collopt_noted *n)
     return false;
 }
 
+static bool take(size_t bytes)
+{
+    bool room;
+
+    pthread_mutex_lock(&lock);
+    room = bytes <= LIMIT - taken;
+    taken += room ? bytes : 0;
+    pthread_mutex_unlock(&lock);
+    return room;
+}
+
 /* *LOST: others may have what this rank has not. */
 static struct collopt_noted *make(const struct collopt_comm *c, bool *lost)
 {
     size_t bytes = sizeof(struct collopt_noted) + (size_t)c->ranks * sizeof(int);
-    struct collopt_noted *n = collopt_notes_take(bytes) ? calloc(1, bytes) : NULL;
+    struct collopt_noted *n = take(bytes) ? calloc(1, bytes) : NULL;
 
     *lost = !n || !collopt_members_find(collopt_comm_of(c), c->ranks, n->member);
     if (!*lost) {
@@ -57,12 +72,16 @@ static struct collopt_noted *make(const struct collopt_comm *c, bool *lost)
 
 static void forget(struct collopt_comm *c)
 {
+    pthread_mutex_lock(&lock);
+    collopt_noted(c)->ended = true;
+    pthread_mutex_unlock(&lock);
+    c->noted = false;
     collopt_part_attach(c, COLLOPT_PART_NOTED, NULL, NULL);
 }
 
 struct collopt_noted *collopt_noted_add(struct collopt_comm *c)
 {
-    static const struct collopt_part_ops ops = { .end = forget };
+    static const struct collopt_part_ops ops = { .end = forget, .shut_down = forget };
     bool lost = false;
     struct collopt_noted *n = is_wanted(c) ? make(c, &lost) : NULL;
 
@@ -90,20 +109,21 @@ struct collopt_noted *collopt_noted_all(bool *lost)
     return all;
 }
 
-/* Communicators that live on are noted no more. */
+/* A session's communicator that another thread is using keeps its own. */
 void collopt_noted_free(void)
 {
-    struct collopt_noted *n, *next;
-
     pthread_mutex_lock(&lock);
-    n = first;
-    first = NULL;
-    end = &first;
     meet = false;
-    pthread_mutex_unlock(&lock);
-    for (; n; n = next) {
-        next = n->next;
+    for (struct collopt_noted **at = &first, *n; (n = *at);) {
+        if (!n->ended) {
+            at = &n->next;
+            continue;
+        }
+        *at = n->next;
         collopt_notes_free(&n->notes);
         free(n);
     }
+    for (end = &first; *end; end = &(*end)->next)
+        ;
+    pthread_mutex_unlock(&lock);
 }

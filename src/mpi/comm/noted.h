@@ -14,6 +14,7 @@ struct collopt_noted {
     struct collopt_note *latest;        /* of the latest call; NULL: it has none */
     uint64_t members;           /* the same on all ranks, and for all with the same ranks */
     int rank, ranks;
+    bool ended;                 /* its communicator is no more */
     int member[];               /* [ranks], in MPI_COMM_WORLD */
 };
 
@@ -23,7 +24,7 @@ void collopt_noted_begin(void);
 struct collopt_noted *collopt_noted_add(struct collopt_comm *c);
 /* All of this process, in the order of their first calls; *LOST: there should be more. */
 struct collopt_noted *collopt_noted_all(bool *lost);
-/* At the end. */
+/* At the end, after collopt_comm_shut_down(). */
 void collopt_noted_free(void);
 
 static inline struct collopt_noted *collopt_noted(const struct collopt_comm *c)
