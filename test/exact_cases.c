@@ -232,7 +232,7 @@ static long run_cases(enum collopt_type type, int most, const char *set, char *m
 {
     static const size_t lengths[] = { 1, 2, 7, 128, 131, LANES };
     bool complex = collopt_type_layout(type) == COLLOPT_LAYOUT_COMPLEX;
-    const struct collopt_kernel *kernel = collopt_exact_sum(type);
+    const struct collopt_kernel *kernel = collopt_exact_kernel(type);
     size_t size = collopt_type_size(type) / (complex ? 2 : 1);
     long wrong = 0;
     char words[100];

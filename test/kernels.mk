@@ -3,7 +3,7 @@
 # the objects; sanitizers.
 
 KERNEL_CASES = test/exact_cases.c test/exact_cases.h test/exact_reference.c test/exact_reference.h \
-	test/kernels_cases.c test/kernels_cases.h
+	test/kernels_cases.c test/kernels_cases.h test/total_cases.c test/total_cases.h
 KERNEL_TEST_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/test
 KERNEL_TEST_LIBS = libcollopt-kernels.la -lm
 

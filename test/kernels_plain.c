@@ -14,6 +14,7 @@
 #include "kernels/isa.h"
 #include "kernels/kernels.h"
 #include "kernels_cases.h"
+#include "total_cases.h"
 
 static long run(enum depth depth)
 {
@@ -32,13 +33,20 @@ static long run(enum depth depth)
         }
     for (enum collopt_type type = 0; type < COLLOPT_TYPE_NONE; type++) {
         char message[512];
-        long bad = collopt_exact_sum(type) ? exact_cases_run(type, 12, message, sizeof message) : 0;
+        long bad =
+            collopt_exact_kernel(type) ? exact_cases_run(type, 12, message, sizeof message) : 0;
 
         if (bad)
             printf("WRONG (%ld): %s\n", bad, message);
         wrong += bad;
     }
-    return wrong;
+
+    char message[512];
+    long bad = total_cases_run(message, sizeof message);
+
+    if (bad)
+        printf("WRONG (%ld): %s\n", bad, message);
+    return wrong + bad;
 }
 
 static bool asked_for(const char *isa, int names, char **name)

@@ -43,198 +43,15 @@ static inline bool usual_arithmetic(void) { return false; }
 
 /* ---- the sure way ---- */
 
-enum {
-    DIGIT_BITS = 32,
-    /* all bits of doubles, and of the sum of 2^31 of them */
-    DIGITS = 2 + (2046 + 53 + 31) / DIGIT_BITS,
-};
-
-/* A real as an integer, in units of the least subnormal double, 2^-1074. */
-struct parts {
-    uint64_t mantissa;
-    int shift;                  /* the mantissa's last bit stands for 2^shift units */
-    bool negative, infinite, nan;
-};
-
-/* Two formats: bits of mantissa with the hidden one, of exponent; where the least subnormal number
- * lies. */
-struct format {
-    int mantissa, exponent, least;
-};
-
-static const struct format format_f64 = { 53, 11, 0 }, format_f32 = { 24, 8, 1074 - 149 };
-
-static inline struct parts take_apart(const struct format *f, uint64_t bits)
-{
-    uint64_t hidden = (uint64_t) 1 << (f->mantissa - 1), fraction = bits & (hidden - 1);
-    int most = (1 << f->exponent) - 1, exponent = bits >> (f->mantissa - 1) & most;
-    bool special = exponent == most;
-
-    return (struct parts){
-        .mantissa = special ? 0
-            : exponent      ? fraction | hidden
-                            : fraction,
-        .shift = f->least + (exponent ? exponent - 1 : 0),
-        .negative = bits >> (f->mantissa + f->exponent - 1) & 1,
-        .infinite = special && !fraction,
-        .nan = special && fraction,
-    };
-}
-
-static inline struct parts parts_f64(const f64 *x)
-{
-    uint64_t bits;
-
-    memcpy(&bits, x, sizeof bits);
-    return take_apart(&format_f64, bits);
-}
-
-static inline struct parts parts_f32(const f32 *x)
-{
-    uint32_t bits;
-
-    memcpy(&bits, x, sizeof bits);
-    return take_apart(&format_f32, bits);
-}
-
-/* Digits may be negative and longer than DIGIT_BITS until they are settled. */
-struct superaccumulator {
-    int64_t digit[DIGITS];
-    int low, high;              /* digits low to high - 1 may be other than 0 */
-    bool positive, negative, nan;       /* infinities */
-    bool minus_zero;            /* nothing but -0 so far */
-};
-
-static void grow_to(struct superaccumulator *a, int low, int high)
-{
-    for (; a->low > low; a->low--)
-        a->digit[a->low - 1] = 0;
-    for (; a->high < high; a->high++)
-        a->digit[a->high] = 0;
-}
-
-static void accumulate(struct superaccumulator *a, struct parts x)
-{
-    int at = x.shift / DIGIT_BITS;
-    unsigned __int128 wide = (unsigned __int128) x.mantissa << x.shift % DIGIT_BITS;
-    int64_t sign = x.negative ? -1 : 1;
-
-    a->nan |= x.nan;
-    a->positive |= x.infinite && !x.negative;
-    a->negative |= x.infinite && x.negative;
-    a->minus_zero &= x.mantissa == 0 && x.negative;
-    if (x.mantissa == 0)
-        return;
-    if (a->low == a->high)
-        a->low = a->high = at;
-    grow_to(a, at, at + 3);
-    for (int i = 0; i < 3; i++)
-        a->digit[at + i] += sign * (int64_t) (uint32_t) (wide >> i * DIGIT_BITS);
-}
-
-/* Every digit from 0 to 2^32 - 1; what is carried beyond the last one: negative if the number
- * is. */
-static int64_t carry(struct superaccumulator *a)
-{
-    int64_t over = 0;
-
-    for (int i = a->low; i < a->high; i++) {
-        int64_t digit = a->digit[i] + over;
-
-        a->digit[i] = digit & UINT32_MAX;
-        over = digit >> DIGIT_BITS;
-    }
-    return over;
-}
-
-/* Leaves the magnitude; true if it is that of a negative number. */
-static bool settle(struct superaccumulator *a)
-{
-    bool negative;
-
-    /* one more digit, for the carries of all operands */
-    grow_to(a, a->low, a->high < DIGITS ? a->high + 1 : a->high);
-    negative = carry(a) < 0;
-    if (negative) {
-        for (int i = a->low; i < a->high; i++)
-            a->digit[i] = -a->digit[i];
-        carry(a);
-    }
-    while (a->high > a->low && a->digit[a->high - 1] == 0)
-        a->high--;
-    return negative;
-}
-
-static inline uint64_t digit_at(const struct superaccumulator *a, int i)
-{
-    return i >= a->low && i < a->high ? (uint64_t) a->digit[i] : 0;
-}
-
-/* The bits of A from bit AT on: at least 64 - DIGIT_BITS of them. */
-static uint64_t bits_from(const struct superaccumulator *a, int at)
-{
-    int i = at / DIGIT_BITS;
-    unsigned __int128 wide = (unsigned __int128)digit_at(a, i + 2) << 2 * DIGIT_BITS
-        | digit_at(a, i + 1) << DIGIT_BITS | digit_at(a, i);
-
-    return (uint64_t) (wide >> at % DIGIT_BITS);
-}
-
-static bool any_below(const struct superaccumulator *a, int at)
-{
-    for (int i = a->low; i < a->high && i < at / DIGIT_BITS; i++)
-        if (a->digit[i])
-            return true;
-    return digit_at(a, at / DIGIT_BITS) & (((uint64_t) 1 << at % DIGIT_BITS) - 1);
-}
-
-/* The bits of the magnitude in FORMAT, to nearest, ties to even. */
-static uint64_t round_magnitude(const struct superaccumulator *a, const struct format *f)
-{
-    uint64_t infinity = (((uint64_t) 1 << f->exponent) - 1) << (f->mantissa - 1), kept;
-    int last, top;
-
-    if (a->high == a->low)
-        return 0;
-    top = (a->high - 1) * DIGIT_BITS + 63 - __builtin_clzll((uint64_t) a->digit[a->high - 1]);
-    last = top - (f->mantissa - 1);
-    if (last <= f->least)       /* subnormal, or the least normal exponent: exact */
-        return bits_from(a, f->least) & (((uint64_t) 1 << f->mantissa) - 1);
-    kept = bits_from(a, last) & (((uint64_t) 1 << f->mantissa) - 1);
-    if ((bits_from(a, last - 1) & 1) && ((kept & 1) || any_below(a, last - 1)))
-        kept++;
-    if (last - f->least >= 1 << f->exponent)
-        return infinity;
-    kept += (uint64_t) (last - f->least) << (f->mantissa - 1);
-    return kept < infinity ? kept : infinity;
-}
-
-static uint64_t rounded(struct superaccumulator *a, const struct format *f)
-{
-    uint64_t infinity = (((uint64_t) 1 << f->exponent) - 1) << (f->mantissa - 1);
-    uint64_t minus = (uint64_t) 1 << (f->mantissa + f->exponent - 1);
-
-    if (a->nan || (a->positive && a->negative))
-        return infinity | (uint64_t) 1 << (f->mantissa - 2);
-    if (a->positive || a->negative)
-        return infinity | (a->negative ? minus : 0);
-    if (a->low == a->high)
-        return a->minus_zero ? minus : 0;
-
-    bool negative = settle(a);
-    uint64_t magnitude = round_magnitude(a, f);
-
-    return magnitude | (negative && magnitude ? minus : 0);
-}
-
 #define SURELY(lane, word) \
     static lane surely_##lane(const void *const *from, int k, size_t i) \
     { \
-        struct superaccumulator a = { .minus_zero = true }; \
+        struct collopt_superaccumulator a; \
         lane sum; \
+        collopt_exact_clear(&a); \
         for (int j = 0; j < k; j++) \
-            accumulate(&a, parts_##lane((const lane *) from[j] + i)); \
-        word bits = rounded(&a, &format_##lane); \
+            collopt_exact_accumulate(&a, collopt_parts_##lane((const lane *) from[j] + i)); \
+        word bits = (word) collopt_exact_rounded(&a, &collopt_format_##lane); \
         memcpy(&sum, &bits, sizeof sum); \
         return sum; \
     }
@@ -357,47 +174,34 @@ EXACT_SUM(f32)
 /* ---- prefixes, each where its last operand was ---- */
 
 /* R's value in lane I, as an integer. -0 appears only if there was nothing else. */
-static struct superaccumulator exactly(const struct running *r, size_t i)
+static void exactly(struct collopt_superaccumulator *a, const struct running *r, size_t i)
 {
-    struct superaccumulator a = { .minus_zero = true };
-
-    accumulate(&a, parts_f64(&r->sum[i]));
+    collopt_exact_clear(a);
+    collopt_exact_accumulate(a, collopt_parts_f64(&r->sum[i]));
     if (r->rest[i] != 0)
-        accumulate(&a, parts_f64(&r->rest[i]));
-    return a;
-}
-
-/* Settling changes the digits, so a copy of those in use is settled. */
-static uint64_t rounded_so_far(const struct superaccumulator *a, const struct format *f)
-{
-    struct superaccumulator b;
-
-    memcpy((char *)&b + offsetof(struct superaccumulator, low),
-           (const char *)a + offsetof(struct superaccumulator, low),
-           sizeof b - offsetof(struct superaccumulator, low));
-    memcpy(b.digit + a->low, a->digit + a->low, (size_t) (a->high - a->low) * sizeof *a->digit);
-    return rounded(&b, f);
+        collopt_exact_accumulate(a, collopt_parts_f64(&r->rest[i]));
 }
 
 /* Lane I of all vectors from FIRST on the sure way, behind what R has; the operands before are no
  * longer there.  Then the strip at a time: of R and what follows it, the one that FIRST was added
  * to is kept until nothing is known to be lost. */
 #define PREFIXES(lane, word) \
-    static void surely_go_on_##lane(struct superaccumulator a, void *const *vector, \
+    static void surely_go_on_##lane(struct collopt_superaccumulator *a, void *const *vector, \
                                     int first, int k, size_t i) \
     { \
         for (int j = first; j < k; j++) { \
             lane *at = (lane *) vector[j] + i; \
-            accumulate(&a, parts_##lane(at)); \
-            word bits = rounded_so_far(&a, &format_##lane); \
+            collopt_exact_accumulate(a, collopt_parts_##lane(at)); \
+            word bits = (word) collopt_exact_rounded(a, &collopt_format_##lane); \
             memcpy(at, &bits, sizeof bits); \
         } \
     } \
     static void surely_prefixes_##lane(void *const *vector, int k, size_t i) \
     { \
-        struct superaccumulator a = { .minus_zero = true }; \
-        accumulate(&a, parts_##lane((const lane *) vector[0] + i)); \
-        surely_go_on_##lane(a, vector, 1, k, i); \
+        struct collopt_superaccumulator a; \
+        collopt_exact_clear(&a); \
+        collopt_exact_accumulate(&a, collopt_parts_##lane((const lane *) vector[0] + i)); \
+        surely_go_on_##lane(&a, vector, 1, k, i); \
     } \
     static void start_##lane(struct running *r, const lane *x, size_t n) \
     { \
@@ -416,11 +220,14 @@ static uint64_t rounded_so_far(const struct superaccumulator *a, const struct fo
         for (size_t i = 0; i < n; i++) { \
             if (sure[i]) \
                 continue; \
-            if (r->lost[i] == 0) \
-                to[i] = sums[i]; \
-            else \
-                surely_go_on_##lane(exactly(before, i), vector, j, k, at + i); \
             sure[i] = !(r->lost[i] == 0); \
+            if (sure[i]) { \
+                struct collopt_superaccumulator a; \
+                exactly(&a, before, i); \
+                surely_go_on_##lane(&a, vector, j, k, at + i); \
+            } else { \
+                to[i] = sums[i]; \
+            } \
         } \
     } \
     static void prefixes_strip_##lane(void *const *vector, int k, size_t at, size_t n) \

@@ -24,12 +24,16 @@ static bool always(const struct collopt_processor *processor)
     return true;
 }
 
+typedef void adding(struct collopt_superaccumulator *a, const struct collopt_terms *t);
+
 extern const collopt_kernel_table collopt_kernels_generic;
 extern const collopt_exact_table collopt_exact_sums_generic;
+extern adding collopt_add_terms_generic;
 
 #ifdef COLLOPT_HAVE_AVX2
 extern const collopt_kernel_table collopt_kernels_avx2;
 extern const collopt_exact_table collopt_exact_sums_avx2;
+extern adding collopt_add_terms_avx2;
 
 static bool has_avx2(const struct collopt_processor *processor)
 {
@@ -40,6 +44,7 @@ static bool has_avx2(const struct collopt_processor *processor)
 #ifdef COLLOPT_HAVE_AVX512
 extern const collopt_kernel_table collopt_kernels_avx512;
 extern const collopt_exact_table collopt_exact_sums_avx512;
+extern adding collopt_add_terms_avx512;
 
 static bool has_avx512(const struct collopt_processor *processor)
 {
@@ -50,11 +55,13 @@ static bool has_avx512(const struct collopt_processor *processor)
 #ifdef COLLOPT_HAVE_NEON
 extern const collopt_kernel_table collopt_kernels_neon;
 extern const collopt_exact_table collopt_exact_sums_neon;
+extern adding collopt_add_terms_neon;
 #endif
 
 #ifdef COLLOPT_HAVE_SVE
 extern const collopt_kernel_table collopt_kernels_sve;
 extern const collopt_exact_table collopt_exact_sums_sve;
+extern adding collopt_add_terms_sve;
 
 static bool has_sve(const struct collopt_processor *processor)
 {
@@ -62,21 +69,24 @@ static bool has_sve(const struct collopt_processor *processor)
 }
 #endif
 
+#define ROW(isa, usable) \
+    { #isa, usable, &collopt_kernels_##isa, &collopt_exact_sums_##isa, collopt_add_terms_##isa }
+
 const struct collopt_isa collopt_isas[] = {
 #ifdef COLLOPT_HAVE_AVX512
-    { "avx512",  has_avx512, &collopt_kernels_avx512, &collopt_exact_sums_avx512 },
+    ROW(avx512, has_avx512),
 #endif
 #ifdef COLLOPT_HAVE_AVX2
-    { "avx2",    has_avx2,   &collopt_kernels_avx2, &collopt_exact_sums_avx2 },
+    ROW(avx2, has_avx2),
 #endif
 #ifdef COLLOPT_HAVE_SVE
-    { "sve",     has_sve,    &collopt_kernels_sve, &collopt_exact_sums_sve },
+    ROW(sve, has_sve),
 #endif
 #ifdef COLLOPT_HAVE_NEON
-    { "neon",    always,     &collopt_kernels_neon, &collopt_exact_sums_neon },
+    ROW(neon, always),
 #endif
-    { "generic", always,     &collopt_kernels_generic, &collopt_exact_sums_generic },
-    { NULL,      NULL,       NULL, NULL },
+    ROW(generic, always),
+    { NULL, NULL, NULL, NULL, NULL },
 };
 
 static const struct collopt_isa *chosen;
@@ -194,8 +204,7 @@ int collopt_kernels_init(const char *forced, char *message, size_t size)
 
 const struct collopt_isa *collopt_isa_chosen(void)
 {
-    static const struct collopt_isa generic = { "generic", always, &collopt_kernels_generic,
-                                                &collopt_exact_sums_generic };
+    static const struct collopt_isa generic = ROW(generic, always);
 
     return chosen ? chosen : &generic;
 }
@@ -215,7 +224,7 @@ const struct collopt_kernel *collopt_kernel(enum collopt_op op, enum collopt_typ
     return kernel->combine ? kernel : NULL;
 }
 
-const struct collopt_kernel *collopt_exact_sum(enum collopt_type type)
+const struct collopt_kernel *collopt_exact_kernel(enum collopt_type type)
 {
     if ((unsigned) type >= COLLOPT_TYPE_NONE)
         return NULL;
@@ -223,4 +232,9 @@ const struct collopt_kernel *collopt_exact_sum(enum collopt_type type)
     const struct collopt_kernel *kernel = &(*collopt_isa_chosen()->exact_sums)[type];
 
     return kernel->fold ? kernel : NULL;
+}
+
+void collopt_add_terms(struct collopt_superaccumulator *a, const struct collopt_terms *t)
+{
+    collopt_isa_chosen()->add_terms(a, t);
 }

@@ -7,13 +7,27 @@
 
 #include "kernels/kernels.h"
 
+struct collopt_superaccumulator;
+
 /* The kernel for op on type in the chosen instruction set, or NULL if there is none. */
 const struct collopt_kernel *collopt_kernel(enum collopt_op op, enum collopt_type type);
 
 /* The kernel that rounds the sum of all its operands once, or NULL where there is none: fold takes
  * any k >= 2, and its bits do not depend on the order of the operands; prefixes leaves vectors[0]
  * as it is, NaN included. doc/kernels.md says what infinities, NaN and -0 give. */
-const struct collopt_kernel *collopt_exact_sum(enum collopt_type type);
+const struct collopt_kernel *collopt_exact_kernel(enum collopt_type type);
+
+/* Real terms: x[0], x[x_step], x[2 * x_step] ..., or their products with those of y. */
+struct collopt_terms {
+    const void *x, *y;          /* y: NULL for a sum */
+    ptrdiff_t x_step, y_step;   /* in reals */
+    size_t count;
+    bool single;                /* float, else double */
+    bool negative;              /* subtract them */
+};
+
+/* Adds exactly. */
+void collopt_add_terms(struct collopt_superaccumulator *a, const struct collopt_terms *t);
 
 /* The capabilities of a processor that the operating system enables. */
 struct collopt_processor {
@@ -29,6 +43,7 @@ struct collopt_isa {
     bool (*usable)(const struct collopt_processor *processor);
     const collopt_kernel_table *kernels;
     const collopt_exact_table *exact_sums;
+    void (*add_terms)(struct collopt_superaccumulator *a, const struct collopt_terms *t);
 };
 
 /* Best first; the last, "generic", runs everywhere; ends with a NULL name. */

@@ -11,6 +11,7 @@ KERNEL_SOURCES = \
 	src/kernels/combos.h \
 	src/kernels/complex_lane.h \
 	src/kernels/exact_sum.h \
+	src/kernels/exact_total.h \
 	src/kernels/half.h \
 	src/kernels/half_lane.h \
 	src/kernels/integer_lane.h \
@@ -19,6 +20,8 @@ KERNEL_SOURCES = \
 	src/kernels/pair_lane.h \
 	src/kernels/pairs_avx512.h \
 	src/kernels/real_lane.h \
+	src/kernels/superaccumulator.c \
+	src/kernels/superaccumulator.h \
 	src/kernels/vectors_x86.h \
 	src/kernels/wide_pair.h \
 	src/kernels/word_pair.h

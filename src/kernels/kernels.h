@@ -39,7 +39,7 @@ enum collopt_layout {
  *
  * prefixes vectors[i] = vectors[0] op ... op vectors[i], 1 <= i < k, from left to right, k >= 1;
  * vectors are apart.  Only of
- *          collopt_exact_sum: where operations round at each step, it is k-1 calls of combine.
+ *          collopt_exact_kernel: where operations round at each step, it is k-1 calls of combine.
  *
  * None writes anything but the elements of dst, or vectors[1] and up.  Gaps inside pairs are not
  * written, not even with what they hold, and what is behind the last element's data is neither read

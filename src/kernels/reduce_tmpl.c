@@ -9,6 +9,7 @@
 
 #include "kernels/isa.h"
 #include "kernels/kernels.h"
+#include "kernels/superaccumulator.h"
 
 #include <complex.h>
 #include <float.h>
@@ -975,3 +976,4 @@ const collopt_kernel_table PASTE(collopt_kernels_, COLLOPT_ISA) = {
 /* ---- sums that are rounded once ---- */
 
 #include "exact_sum.h"
+#include "exact_total.h"

@@ -15,6 +15,7 @@
 
 #include "../exact_cases.h"
 #include "../kernels_cases.h"
+#include "../total_cases.h"
 #include "kernels/isa.h"
 #include "kernels/kernels.h"
 
@@ -68,6 +69,16 @@ START_TEST(all_combinations)
 END_TEST
 
 /* one test for each instruction set */
+START_TEST(exact_totals)
+{
+    char message[400];
+
+    if (use(&collopt_isas[_i]))
+        ck_assert_msg(total_cases_run(message, sizeof message) == 0, "%s", message);
+}
+END_TEST
+
+/* one test for each instruction set */
 START_TEST(exact_sums)
 {
     const struct collopt_isa *isa = &collopt_isas[_i];
@@ -80,11 +91,11 @@ START_TEST(exact_sums)
             || type == COLLOPT_COMPLEX_DOUBLE;
         int most = getenv("COLLOPT_CHECK_BIG") ? 1000 : 100;
 
-        ck_assert_int_eq(collopt_exact_sum(type) != NULL, real);
+        ck_assert_int_eq(collopt_exact_kernel(type) != NULL, real);
         ck_assert_msg(!real || exact_cases_run(type, most, message, sizeof message) == 0, "%s",
                       message);
     }
-    ck_assert_ptr_null(collopt_exact_sum(COLLOPT_TYPE_NONE));
+    ck_assert_ptr_null(collopt_exact_kernel(COLLOPT_TYPE_NONE));
 }
 END_TEST
 
@@ -446,8 +457,8 @@ START_TEST(exact_data_raise_nothing)
             raises_nothing(collopt_kernel(op, type), type, isa->name, collopt_op_name(op));
     }
     for (int type = 0; type < COLLOPT_TYPE_NONE; type++)
-        if (collopt_exact_sum((enum collopt_type)type))
-            raises_nothing(collopt_exact_sum((enum collopt_type)type), (enum collopt_type)type,
+        if (collopt_exact_kernel((enum collopt_type)type))
+            raises_nothing(collopt_exact_kernel((enum collopt_type)type), (enum collopt_type)type,
                            isa->name, "exact sum");
 }
 END_TEST
@@ -489,6 +500,7 @@ int main(void)
     tcase_set_timeout(cases, 0);
     tcase_add_loop_test(cases, all_combinations, 0, isas());
     tcase_add_loop_test(cases, exact_sums, 0, isas());
+    tcase_add_loop_test(cases, exact_totals, 0, isas());
     tcase_add_loop_test(cases, exact_data_raise_nothing, 0, isas());
     suite_add_tcase(suite, cases);
 

@@ -387,8 +387,8 @@ bool collopt_facts(MPI_Op op, MPI_Datatype type, struct collopt_facts *f)
         return true;
     f->kernel = collopt_kernel(op_id, known.id);
     if (collopt_settings()->reproducible == COLLOPT_EXACTLY && op_id == COLLOPT_SUM
-        && collopt_exact_sum(known.id)) {
-        f->kernel = collopt_exact_sum(known.id);
+        && collopt_exact_kernel(known.id)) {
+        f->kernel = collopt_exact_kernel(known.id);
         f->once = true;
     }
     return true;

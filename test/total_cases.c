@@ -1,0 +1,220 @@
+#include "config.h"
+
+#include "total_cases.h"
+
+#include "exact_reference.h"
+#include "kernels/isa.h"
+#include "kernels/superaccumulator.h"
+
+#include <fenv.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#if defined __SSE2__
+#include <immintrin.h>
+#endif
+
+static uint64_t state;
+
+static uint64_t draw(void)
+{
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    return state >> 33 ^ state << 31;
+}
+
+/* What elements are, each case for another way through the kernels. */
+enum set {
+    ALIKE,                      /* exponents within 20 */
+    FAR,                        /* within 50 */
+    ANY,                        /* all exponents, specials not */
+    SMALL,                      /* near the subnormal numbers, and such */
+    HIDDEN,                     /* in threes, two that cancel and one whose square is too small */
+    GROWING,                    /* each block is beyond what the one before was thought to need */
+    GREAT,                      /* near overflow, of both signs */
+    CANCELLING,                 /* pairs of any, of which the sum is that of a few */
+    ZEROS, MINUS_ZEROS,
+    SPECIAL,                    /* some infinities and NaN */
+    ONE_INFINITY,
+    ROUND,                      /* few bits, so that ties appear */
+    SETS
+};
+
+static const char *const set_names[SETS] = {
+    "alike", "far", "any", "small", "hidden", "growing", "great", "cancelling",
+    "zeros", "minus zeros", "special", "one infinity", "round"
+};
+
+static uint64_t element(enum set set, size_t size, size_t i)
+{
+    int mantissa = size == 8 ? 52 : 23, most = size == 8 ? 2047 : 255, exponent = most / 2;
+    uint64_t r = draw(), fraction = draw() & (((uint64_t)1 << mantissa) - 1), sign = r & 1;
+
+    r >>= 1;
+    switch (set) {
+    case FAR: exponent += (int)(r % 50); break;
+    case ANY: case CANCELLING: exponent = (int)(r % (uint64_t)most); break;
+    case SMALL: exponent = (int)(r % 60); break;
+    case HIDDEN:
+        exponent = i % 3 == 2 ? most / 5 + (int)(r % 8) : exponent;
+        fraction = i % 3 == 2 ? fraction : 0;
+        sign = i % 3 > 0;
+        break;
+    case GROWING:
+        exponent = most / 4 + (int)(i / 40);
+        break;
+    case GREAT: exponent = most - 1 - (int)(r % 2); break;
+    case ZEROS: exponent = 0, fraction = 0; break;
+    case MINUS_ZEROS: exponent = 0, fraction = 0, sign = 1; break;
+    case SPECIAL:
+        exponent = r % 5 == 0 ? most : r % 5 == 1 ? 0 : most / 2;
+        fraction = r % 25 ? 0 : 1;
+        break;
+    case ONE_INFINITY: exponent = i % 97 == 5 ? most : most - 2, fraction = 0, sign = 1; break;
+    case ROUND: exponent += (int)(r % 60), fraction &= (uint64_t)7 << (mantissa - 3); break;
+    default: exponent += (int)(r % 20);
+    }
+    return sign << (8 * size - 1) | (uint64_t)exponent << mantissa | fraction;
+}
+
+static void store(char *to, size_t size, uint64_t bits)
+{
+    uint32_t narrow = (uint32_t)bits;
+
+    memcpy(to, size == 8 ? (void *)&bits : (void *)&narrow, size);
+}
+
+/* N elements, apart and packed.  Of those that cancel the second half is the first one, negated,
+ * without the last. */
+static void fill(char *apart, ptrdiff_t step, char *packed, enum set set, size_t size, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        uint64_t bits = element(set, size, i);
+
+        if (set == CANCELLING && i >= (n + 1) / 2) {
+            bits = 0;
+            memcpy(&bits, packed + (i - (n + 1) / 2) * size, size);
+            bits ^= (uint64_t)1 << (8 * size - 1);
+        }
+        store(packed + i * size, size, bits);
+        store(apart + (ptrdiff_t)i * step * (ptrdiff_t)size, size, bits);
+    }
+}
+
+struct vectors {
+    char *x, *y, *x_packed, *y_packed;
+};
+
+/* The bits of the sum of PARTS accumulators, of which each has some of the N terms; what they have
+ * travels as digits of BITS bits. */
+static uint64_t sum_of_parts(const struct collopt_terms *whole, size_t size, int parts, int bits)
+{
+    enum { MOST = 4300 };
+    int64_t sum[MOST] = { 0 }, digit[MOST];
+    int count = (COLLOPT_UNIT + 2048 + 63) / bits + 1;
+    struct collopt_superaccumulator total;
+
+    collopt_exact_clear(&total);
+    for (int p = 0; p < parts; p++) {
+        size_t first = whole->count * (size_t)p / (size_t)parts,
+               end = whole->count * (size_t)(p + 1) / (size_t)parts;
+        struct collopt_terms t = *whole;
+        struct collopt_superaccumulator a;
+
+        t.x = (const char *)t.x + (ptrdiff_t)first * t.x_step * (ptrdiff_t)size;
+        t.y = t.y ? (const char *)t.y + (ptrdiff_t)first * t.y_step * (ptrdiff_t)size : NULL;
+        t.count = end - first;
+        collopt_exact_clear(&a);
+        collopt_add_terms(&a, &t);
+        collopt_exact_digits(&a, 0, bits, digit, count);
+        for (int i = 0; i < count; i++)
+            sum[i] += digit[i];
+        total.plus |= a.plus;
+        total.minus |= a.minus;
+        total.minus_zero |= a.minus_zero;
+        total.other |= a.other;
+    }
+    collopt_exact_add_digits(&total, 0, bits, sum, count);
+    return collopt_exact_rounded(&total, size == 8 ? &collopt_format_f64 : &collopt_format_f32);
+}
+
+static bool right_case(const struct vectors *v, enum set set, size_t size, bool products, size_t n,
+                       const char *words, char *message, size_t room)
+{
+    static const ptrdiff_t steps[] = { 1, 1, 2, 3 };
+    ptrdiff_t x_step = steps[draw() % 4], y_step = steps[draw() % 4];
+    int parts = 1 + (int)(draw() % 5), bits = 32 + (int)(draw() % 29);
+    bool negative = draw() % 4 == 0;
+    struct collopt_terms t = { v->x, products ? v->y : NULL, x_step, y_step, n, size == 4,
+                               negative };
+    uint64_t sum, right;
+
+    fill(v->x, x_step, v->x_packed, set, size, n);
+    fill(v->y, y_step, v->y_packed, set == CANCELLING ? ROUND : set, size, n);
+    for (size_t i = 0; set == HIDDEN && i < n; i++) {
+        v->y_packed[(i + 1) * size - 1] &= 0x7f;
+        v->y[((ptrdiff_t)i * y_step + 1) * (ptrdiff_t)size - 1] &= 0x7f;
+    }
+    if (set == CANCELLING)      /* the same factor for both of a pair */
+        for (size_t i = (n + 1) / 2; i < n; i++) {
+            memcpy(v->y_packed + i * size, v->y_packed + (i - (n + 1) / 2) * size, size);
+            memcpy(v->y + (ptrdiff_t)i * y_step * (ptrdiff_t)size,
+                   v->y_packed + (i - (n + 1) / 2) * size, size);
+        }
+    for (size_t i = 0; negative && i < n; i++)
+        v->x_packed[(i + 1) * size - 1] ^= (char)0x80;
+    sum = sum_of_parts(&t, size, parts, bits);
+    right = exact_reference_products(size, v->x_packed, products ? v->y_packed : NULL, n);
+    if (sum != right)
+        snprintf(message, room,
+                 "isa %s, %s: %s%s of %zu %s, %s, steps %td %td, %d parts, digits of %d bits: "
+                 "%llx, should be %llx", collopt_kernels_isa(), words, negative ? "minus " : "",
+                 products ? "products" : "sum", n, size == 8 ? "doubles" : "floats",
+                 set_names[set], x_step, y_step, parts, bits, (unsigned long long)sum,
+                 (unsigned long long)right);
+    return sum == right;
+}
+
+static long run(const char *words, char *message, size_t room)
+{
+    static const size_t lengths[] = { 0, 1, 2, 3, 7, 16, 17, 40, 150, 1024, 3000 };
+    enum { LENGTHS = sizeof lengths / sizeof *lengths, MOST = 3000, STEP_MOST = 3 };
+    struct vectors v = { malloc(8 * STEP_MOST * MOST), malloc(8 * STEP_MOST * MOST),
+                         malloc(8 * MOST), malloc(8 * MOST) };
+    long wrong = 0;
+
+    state = 1;
+    for (int i = 0; i < SETS * 2 * 2 * LENGTHS && v.x && v.y && v.x_packed && v.y_packed; i++) {
+        enum set set = (enum set)(i % SETS);
+        size_t n = lengths[i / SETS / 4], size = i / SETS % 2 ? 4 : 8;
+
+        for (int again = n < 10 ? 20 : set == GROWING || set == HIDDEN ? 8 : 1; again > 0; again--)
+            wrong += !right_case(&v, set, size, i / SETS / 2 % 2, n, words, message,
+                                 wrong ? 0 : room);
+    }
+    wrong += !v.x || !v.y || !v.x_packed || !v.y_packed;
+    free(v.x);
+    free(v.y);
+    free(v.x_packed);
+    free(v.y_packed);
+    return wrong;
+}
+
+long total_cases_run(char *message, size_t room)
+{
+    long wrong = run("usual arithmetic", message, room);
+
+    fesetround(FE_DOWNWARD);
+    wrong += wrong ? 0 : run("rounding downward", message, room);
+    fesetround(FE_TONEAREST);
+#if defined __SSE2__
+    unsigned was = _mm_getcsr();
+
+    _mm_setcsr(was | 0x8040);
+    wrong += wrong ? 0 : run("flushing subnormals", message, room);
+    _mm_setcsr(was);
+#endif
+    return wrong;
+}
