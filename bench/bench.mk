@@ -1,6 +1,7 @@
 # Benches on a real MPI, built for each into bench/<mpi>/ by `make benches`.
 
-MPI_BENCHES = bench_cost bench_local bench_messages collopt-bench guidelines overlap training
+MPI_BENCHES = bench_cost bench_local bench_messages collopt-bench exact_sum guidelines overlap \
+	training
 
 BENCHES = $(foreach host,$(BENCH_HOSTS),$(MPI_BENCHES:%=bench/$(host)/%))
 

@@ -35,6 +35,10 @@ man_MANS = \
 	man/collopt_calls.3 \
 	man/collopt_calls_passed.3 \
 	man/collopt_collective_name.3 \
+	man/collopt_exact_sum.3 \
+	man/collopt_exact_sum_start.3 \
+	man/collopt_exact_sum_test.3 \
+	man/collopt_exact_sum_wait.3 \
 	man/collopt_explain.3 \
 	man/collopt_version.3
 man_MANS += $(BENCH_HOSTS:%=man/collopt-bench-%.1)

@@ -10,10 +10,10 @@
  *         printf("ring allreduces so far: %llu\n", (unsigned long long)collopt_calls("allreduce",
  *         "ring"));
  *
- * Nothing here communicates: every answer is about the calling process, and every function may be
- * called by any thread, before MPI_Init and after MPI_Finalize.  Until the process has made its
- * first MPI call that collopt intercepts, and in a process without an MPI that collopt knows, there
- * are no collectives to be listed and all sums are 0. */
+ * Only exact sums, at the end, communicate; every other answer is about the calling process, and
+ * every other function may be called by any thread, before MPI_Init and after MPI_Finalize.  Until
+ * the process has made its first MPI call that collopt intercepts, and in a process without an MPI
+ * that collopt knows, there are no collectives to be listed and all sums are 0. */
 #ifndef COLLOPT_H
 #define COLLOPT_H
 
@@ -82,6 +82,61 @@ COLLOPT_API uint64_t collopt_calls(const char *collective, const char *algorithm
  * function's name, with or without its MPI_ ("MPI_Iallreduce", "Allreduce_c"), or NULL for all.
  * \return the number of calls; 0 also for unknown names. */
 COLLOPT_API uint64_t collopt_calls_passed(const char *mpi_name);
+
+/* ---- exact sums ------------------------------------------------------------------------------ */
+
+/* The sum of all elements of all ranks of a communicator, or of their squares or products, rounded
+ * once: the floating-point number nearest to the exact real number, ties to even, on all ranks.  So
+ * it has the same bits however the elements are divided among ranks, in whatever order, on any
+ * number of ranks and any machine.
+ *
+ * Each rank adds its elements to an integer that has room for all bits of all products of two
+ * doubles and for 2^63 terms; these integers are added by one MPI_Allreduce of 8-byte integers.
+ * Nothing overflows on the way, and subnormal numbers count in full.  An infinity among the terms,
+ * or several of one sign, give that infinity; a NaN, infinities of both signs, or the product of an
+ * infinity and 0 give the quiet NaN of C's NAN.  0 is +0, unless there are terms and all are -0.  A
+ * sum of products that is too small for the type keeps its sign.  A rank may have no elements. */
+
+enum {
+    COLLOPT_EXACT_SUM,                  /* of x[i] */
+    COLLOPT_EXACT_SQUARES,              /* of x[i] * x[i]; complex: of |x[i]|^2 */
+    COLLOPT_EXACT_DOT,                  /* of x[i] * y[i] */
+    COLLOPT_EXACT_DOT_CONJUGATED        /* of conj(x[i]) * y[i]; real: as COLLOPT_EXACT_DOT */
+};
+
+/* Of x and y, and of the result; the squares of complex numbers have a complex sum whose imaginary
+ * part is 0.  Real and imaginary part are each rounded once. */
+enum {
+    COLLOPT_EXACT_FLOAT, COLLOPT_EXACT_DOUBLE, COLLOPT_EXACT_FLOAT_COMPLEX,
+    COLLOPT_EXACT_DOUBLE_COMPLEX
+};
+
+/* Sums the N elements at x[0], x[x_stride], x[2 * x_stride] ... of this rank, with those of y where
+ * OPERATION has products, and those of all other ranks of COMM, into RESULT.  Strides are in
+ * elements, and may be 0 or negative.  All in host memory.  N may differ between ranks, OPERATION
+ * and TYPE must not.  COMM is a handle of Fortran: MPI_Comm_c2f(comm) in C, comm%MPI_VAL of
+ * mpi_f08, comm.py2f() of mpi4py; not of an intercommunicator.  A collective call between MPI_Init
+ * and MPI_Finalize, blocking, by the rules of MPI_Allreduce.
+ * \return 0; an error code of MPI, which for errors of communication the error handler of COMM
+ * sees first; -1 in a process without an MPI that collopt knows. */
+COLLOPT_API int collopt_exact_sum(int operation, int type, size_t n, const void *x,
+                                  ptrdiff_t x_stride, const void *y, ptrdiff_t y_stride,
+                                  void *result, int comm);
+
+/* The same, nonblocking, by the rules of MPI_Iallreduce.  The elements are added before it returns,
+ * so x and y may be changed then; RESULT is set by the call below that completes REQUEST.
+ * \return as above; *REQUEST is NULL after an error. */
+struct collopt_exact_request;
+COLLOPT_API int collopt_exact_sum_start(int operation, int type, size_t n, const void *x,
+                                        ptrdiff_t x_stride, const void *y, ptrdiff_t y_stride,
+                                        void *result, int comm,
+                                        struct collopt_exact_request **request);
+
+/* Completes REQUEST: test only if that needs no waiting, when *DONE becomes 1, else 0.  A request
+ * that is complete becomes NULL, and NULL is complete.
+ * \return as above; after an error the request is gone too. */
+COLLOPT_API int collopt_exact_sum_test(struct collopt_exact_request **request, int *done);
+COLLOPT_API int collopt_exact_sum_wait(struct collopt_exact_request **request);
 
 #ifdef __cplusplus
 }

@@ -300,6 +300,8 @@ COLLOPT_BACKEND_SOURCES = \
 	src/mpi/call/dispatch_request.h \
 	src/mpi/call/entry.c \
 	src/mpi/call/entry.h \
+	src/mpi/call/exact.c \
+	src/mpi/call/exact.h \
 	src/mpi/call/init.c \
 	src/mpi/call/init.h \
 	src/mpi/call/reduce_local.c \

@@ -11,7 +11,7 @@
 
 #include "front/names.h"
 
-#define COLLOPT_INTERFACE 2u        /* changes with any change of meaning below */
+#define COLLOPT_INTERFACE 3u        /* changes with any change of meaning below */
 
 typedef void (*collopt_function)(void);
 
@@ -26,6 +26,7 @@ struct collopt_front_table {
 };
 
 struct collopt_public;
+struct collopt_exact_functions;
 
 /* The functions of a backend. */
 struct collopt_backend_table {
@@ -34,6 +35,7 @@ struct collopt_backend_table {
     int unsupported;                            /* the error class that answers a name the host
                                                  * lacks */
     const struct collopt_public *public_table;  /* the answers to include/collopt.h, see public.h */
+    const struct collopt_exact_functions *exact;        /* its exact sums */
     collopt_function entry[COLLOPT_NAME_COUNT]; /* NULL: the front calls the host's function */
     /* entry[COLLOPT_NAME_PCONTROL] is a void (*)(int level); the front goes on with the call
      * itself. */

@@ -27,4 +27,17 @@ struct collopt_public {
     uint64_t (*calls_passed)(const char *mpi_name);
 };
 
+struct collopt_exact_request;
+
+/* Those that communicate, which need mpi.h: in mpi/call/exact.c. */
+struct collopt_exact_functions {
+    int (*sum)(int operation, int type, size_t n, const void *x, ptrdiff_t x_stride, const void *y,
+               ptrdiff_t y_stride, void *result, int comm);
+    int (*start)(int operation, int type, size_t n, const void *x, ptrdiff_t x_stride,
+                 const void *y, ptrdiff_t y_stride, void *result, int comm,
+                 struct collopt_exact_request **request);
+    int (*test)(struct collopt_exact_request **request, int *done);
+    int (*wait)(struct collopt_exact_request **request);
+};
+
 #endif

@@ -2,7 +2,8 @@
 # compiled for each MPI as test/mpi/<mpi>/<program>; the scripts run them.
 
 MPI_TEST_NAMES = test_arithmetic test_calls test_check test_collectives test_communicators \
-	test_errors test_exact test_gpu test_handles test_legal test_limits test_lives test_local \
+	test_errors test_exact test_exact_sum test_gpu test_handles test_legal test_limits \
+	test_lives test_local \
 	test_pairs test_quirks test_rare \
 	test_reproducible test_requests test_settings test_threads test_waiting
 
@@ -41,6 +42,7 @@ MPI_TESTS = \
 	test/mpi/communicators.sh \
 	test/mpi/disagree.sh \
 	test/mpi/errors.sh \
+	test/mpi/exact_sum.sh \
 	test/mpi/gpu.sh \
 	test/mpi/host.sh \
 	test/mpi/legal.sh \

@@ -6,6 +6,7 @@
 
 #include "front/backend.h"
 #include "mpi/call/entry.h"
+#include "mpi/call/exact.h"
 #include "mpi/host/host.h"
 #include "mpi/host/quirks.h"
 #include "report/counters.h"
@@ -54,6 +55,7 @@ static struct collopt_backend_table table = {
     .unsupported = MPI_ERR_OTHER,
 #endif
     .public_table = &collopt_public,
+    .exact = &collopt_exact_functions,
     .entry = {
         COLLOPT_NAMES(ENTRY)
         [COLLOPT_NAME_PCONTROL] = (collopt_function)collopt_entry_Pcontrol,
