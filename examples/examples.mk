@@ -4,6 +4,7 @@
 EXAMPLES_C = \
 	complex_product \
 	conjugate_gradient \
+	conserved_total \
 	matrix_columns \
 	maxloc \
 	pagerank \
@@ -12,10 +13,11 @@ EXAMPLES_C = \
 
 EXAMPLES_FORTRAN = \
 	dot_product \
+	exact_dot \
 	matrix_vector \
 	maxloc_fortran
 
-EXAMPLE_FLAGS = -g -O2
+EXAMPLE_FLAGS = -g -O2 -I$(srcdir)/include
 EXAMPLES = $(foreach host,$(ARCHIVES) $(if $(ABI_MPIS),abi),$(EXAMPLES_C:%=examples/$(host)/%)) \
 	$(foreach host,$(FORTRAN_HOSTS),$(EXAMPLES_FORTRAN:%=examples/$(host)/%))
 
@@ -37,4 +39,4 @@ EXTRA_DIST += \
 # Beside README.md, which leads to them.
 examplesdir = $(docdir)/examples
 dist_examples_DATA = examples/README.md $(EXAMPLES_C:%=examples/%.c) \
-	$(EXAMPLES_FORTRAN:%=examples/%.f90)
+	$(EXAMPLES_FORTRAN:%=examples/%.f90) examples/exact_sum.py
