@@ -37,7 +37,8 @@ for function in \
     $(sed -n 's/^COLLOPT_API [^(]*[ *]\(collopt_[a-z_]*\)(.*/\1/p' \
     "$COLLOPT_SOURCE/include/collopt.h"); do
     grep -q "$function" "$pages/collopt.3" || fail "collopt.3 has no $function"
-    grep -q "$function(" "$COLLOPT_SOURCE/src/report/public_names.c" || fail "no $function"
+    cat "$COLLOPT_SOURCE"/src/report/public_names.c "$COLLOPT_SOURCE"/src/front/exact.c |
+        grep -q "$function(" || fail "no $function"
     grep -q '^\.so man3/collopt\.3$' "$build/man/$function.3" ||
         fail "no page $function.3 that leads to collopt.3"
 done
