@@ -141,7 +141,7 @@ void collopt_begin(void)
     collopt_arguments_begin();
     collopt_agree_on_world(collopt_world_reserve());
     collopt_record_begin(collopt_many_threads);
-    collopt_stall_watch();
+    collopt_stall_watch(collopt_abort);
     collopt_report_look_ahead(collopt_settings()->report, file_of_rules());
     collopt_world_open(collopt_world_agreed());
     meet_reporters();

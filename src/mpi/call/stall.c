@@ -12,6 +12,8 @@
 #include <signal.h>
 #include <unistd.h>
 
+static void (*before_end)(void);
+
 static void tell(const char *line)
 {
     collopt_warn_here("%s", line);
@@ -26,7 +28,7 @@ static void *end_process(void *unused)
     return unused;
 }
 
-/* The launcher ends the others.  PMPI_Abort() beside another call is more than MPI allows without
+/* The launcher ends the others.  MPI_Abort beside another call is more than MPI allows without
  * MPI_THREAD_MULTIPLE, and may not return, so the process ends anyhow. */
 static void end_job(void)
 {
@@ -35,10 +37,11 @@ static void end_job(void)
     collopt_warn_here("COLLOPT_STALL_ABORT=on: the job is ended");
     if (pthread_create(&other, NULL, end_process, NULL))
         kill(getpid(), SIGKILL);
-    PMPI_Abort(MPI_COMM_WORLD, 1);
+    before_end();
+    collopt_host.Abort(MPI_COMM_WORLD, 1);
 }
 
-void collopt_stall_watch(void)
+void collopt_stall_watch(void (*before)(void))
 {
     const struct collopt_settings *s = collopt_settings();
     const struct collopt_stall stall = { .seconds = s->stall, .tell = tell,
@@ -48,6 +51,7 @@ void collopt_stall_watch(void)
         collopt_warn("COLLOPT_STALL_ABORT=on: it needs COLLOPT_STALL=SECONDS; no job is ended");
     if (s->stall == 0)
         return;
+    before_end = before;
     if (!collopt_recording)
         collopt_warn_once("COLLOPT_STALL=%d: calls are not recorded (COLLOPT_RECORD=off, or no "
                           "shared memory); nobody is watched", s->stall);

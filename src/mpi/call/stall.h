@@ -2,7 +2,7 @@
 #ifndef COLLOPT_MPI_CALL_STALL_H
 #define COLLOPT_MPI_CALL_STALL_H
 
-/* In MPI_Init, once calls are recorded. */
-void collopt_stall_watch(void);
+/* In MPI_Init, once calls are recorded.  BEFORE: called before the job is ended. */
+void collopt_stall_watch(void (*before)(void));
 
 #endif
