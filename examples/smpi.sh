@@ -37,7 +37,7 @@ for source in "$top"/examples/*.c; do
     # SMPI declares MPI_X weak, and a weak reference fetches nothing from an archive: all of it is
     # taken.
     # shellcheck disable=SC2086     # a list of flags
-    "$SMPI_MPICC" -g -O2 -o "$work/$name" "$source" \
+    "$SMPI_MPICC" -g -O2 -I"$top/include" -o "$work/$name" "$source" \
         -Wl,--whole-archive "$build/libcollopt-smpi.a" -Wl,--no-whole-archive $hwloc -lm ||
         { fail "$name does not link"; continue; }
     for ranks in 1 5 16 64; do

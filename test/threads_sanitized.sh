@@ -99,6 +99,8 @@ said 1 '^collopt: COLLOPT_ALLREDUCE=bucket:dims=3x3 cannot serve 8 ranks, ' "thr
 queue()                 # channel|journal DIRECTORY: of the files in DIRECTORY/shm before ours
 {
     sources=''
+    wrapped=''
+    [ "$1" != channel ] || wrapped=-Wl,--wrap=madvise
     for source in channel journal segment; do
         [ -f "$2/shm/$source.c" ] && sources="$sources $2/shm/$source.c" ||
             sources="$sources $top/src/shm/$source.c"
@@ -106,7 +108,7 @@ queue()                 # channel|journal DIRECTORY: of the files in DIRECTORY/s
     # shellcheck disable=SC2046,SC2086
     compiled -iquote "$work/$2" "$top/test/unit/test_$1.c" $sources core/launcher.o \
         core/control_groups.o core/contents.o core/text.o $(made CHECK_CFLAGS) \
-        $(made CHECK_LIBS) -lm -lpthread -o "$1-$2"
+        $(made CHECK_LIBS) -lm -lpthread $wrapped -o "$1-$2"
     # shellcheck disable=SC2086
     CK_FORK=no timeout 300 $fixed "./$1-$2" >said 2>&1
 }

@@ -61,10 +61,9 @@ static uint64_t late_call(void)
     for (int i = 0; i < COLLOPT_RECORDED_CALLS; i++) {
         struct collopt_recorded_call *e = &collopt_recording->call[i];
         uint64_t sequence = atomic_load_explicit(&e->sequence, memory_order_acquire);
-        uint64_t entered = atomic_load_explicit(&e->entered, memory_order_relaxed);
-        int state = atomic_load_explicit(&e->state, memory_order_relaxed);
+        uint64_t entered = atomic_load_explicit(&e->entered, memory_order_acquire);
+        int state = atomic_load_explicit(&e->state, memory_order_acquire);
 
-        atomic_thread_fence(memory_order_acquire);
         if (sequence != 0 && sequence % 2 == 0 && state == COLLOPT_RECORDED_INSIDE
             && entered + limit() <= now
             && atomic_load_explicit(&e->sequence, memory_order_relaxed) == sequence)
