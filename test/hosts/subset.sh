@@ -196,8 +196,10 @@ fi
 # Packages of these releases load the GPU runtimes whose names the stand-ins of gpu.sh have, so that
 # it cannot run here.  That every program above ran with them loaded shows that they keep nothing
 # from running.
-ran="$ran test_gpu test_legal test_lives test_quirks"   # their scripts choose the numbers of ranks
-for name in legal.sh lives.sh quirks.sh hpcc.sh python/preload.sh python/profile.sh; do
+# Their scripts choose the numbers of ranks.
+ran="$ran test_exact_sum test_gpu test_legal test_lives test_quirks test_waiting"
+for name in exact_sum.sh legal.sh lives.sh quirks.sh waiting.sh hpcc.sh python/preload.sh \
+    python/profile.sh; do
     script "test/mpi/$name"
 done
 for name in $programs; do
