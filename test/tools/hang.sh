@@ -10,14 +10,17 @@ export XDG_DATA_DIRS
 # A shell stands between the launcher and each rank, so that a rank that is killed is not noticed;
 # what is to happen then is $then.
 then='sleep 120'
+seconds=600             # a job ends after so many
 within=''               # a command that starts the launcher
 begin()                 # HOST RANKS WAY [VARIABLE=VALUE]...
 {
     job_host=$1 job_ranks=$2 way=$3
     shift 3
     : >job
+    # mpirun of Open MPI 4.1 has been seen to outlive a SIGTERM
     # shellcheck disable=SC2046,SC2086  # the launcher has options
-    env COLLOPT_AFTER=1 "$@" $within "$collopt" $(launcher_of "$job_host") -n "$job_ranks" \
+    timeout -k 10 "$seconds" env COLLOPT_AFTER=1 "$@" \
+        $within "$collopt" $(launcher_of "$job_host") -n "$job_ranks" \
         env $(library_of "$job_host") sh -c '"$@"; '"$then" sh ./hang-"$job_host" "$way" \
         >job 2>&1 </dev/null &
     launcher=$!
@@ -46,11 +49,7 @@ end()
         rank=$((rank + 1))
     done
     kill "$launcher" 2>/dev/null
-    # mpirun of Open MPI 4.1 has been seen to wait for ever
-    (sleep 20; exec kill -KILL "$launcher") >/dev/null 2>&1 &
-    killer=$!
     wait "$launcher" 2>/dev/null
-    kill $killer 2>/dev/null
 }
 
 # hang-HOST for the native HOST; false: collopt is not built for it.
