@@ -53,15 +53,15 @@ CLEANFILES += $(man_MANS)
 MAINTAINERCLEANFILES = $(MANUAL_PAGES)
 
 # A pattern, so that one run of Sphinx makes all pages. They are distributed and must not depend on
-# what a build makes, so the tool that is asked for variables is no prerequisite.
+# what a build makes, so the tool that is asked for variables is only to be there before.
 MANUAL_RUN = PYTHONDONTWRITEBYTECODE=1 COLLOPT_STAGE='$(abs_builddir)'/doc/stage/$$kind \
 	$(SPHINX_BUILD) -q -W --keep-going -E -b $$builder -c $(srcdir)/doc/sphinx \
 	-d doc/stage/$$kind.doctrees doc/stage/$$kind
 MANUAL_STAGE = PYTHONDONTWRITEBYTECODE=1 \
 	$(PYTHON3) $(srcdir)/doc/sphinx/stage.py $$kind $(srcdir) . doc/stage/$$kind
-$(subst doc/man/,doc/m%n/,$(MANUAL_PAGES)): $(MANUAL_INPUT) src/settings/settings.c
+$(subst doc/man/,doc/m%n/,$(MANUAL_PAGES)): $(MANUAL_INPUT) src/settings/settings.c \
+    | tools/collopt-info
 if COLLOPT_SPHINX
-	$(AM_V_at)$(MAKE) $(AM_MAKEFLAGS) tools/collopt-info
 	$(AM_V_at)$(MKDIR_P) doc/man
 	$(AM_V_GEN)kind=man builder=man; $(MANUAL_STAGE) && $(MANUAL_RUN) doc/man && touch $(MANUAL_PAGES)
 else
