@@ -11,7 +11,7 @@ export XDG_DATA_DIRS
 # what is to happen then is $then.
 then='sleep 120'
 seconds=600             # a job ends after so many
-within=''               # a command that starts the launcher
+within=''               # a command that starts the launcher, in the place of timeout
 begin()                 # HOST RANKS WAY [VARIABLE=VALUE]...
 {
     job_host=$1 job_ranks=$2 way=$3
@@ -19,8 +19,8 @@ begin()                 # HOST RANKS WAY [VARIABLE=VALUE]...
     : >job
     # mpirun of Open MPI 4.1 has been seen to outlive a SIGTERM
     # shellcheck disable=SC2046,SC2086  # the launcher has options
-    timeout -k 10 "$seconds" env COLLOPT_AFTER=1 "$@" \
-        $within "$collopt" $(launcher_of "$job_host") -n "$job_ranks" \
+    env COLLOPT_AFTER=1 "$@" ${within:-timeout -k 10 $seconds} \
+        "$collopt" $(launcher_of "$job_host") -n "$job_ranks" \
         env $(library_of "$job_host") sh -c '"$@"; '"$then" sh ./hang-"$job_host" "$way" \
         >job 2>&1 </dev/null &
     launcher=$!
