@@ -38,6 +38,8 @@ static void end_job(void)
     if (pthread_create(&other, NULL, end_process, NULL))
         kill(getpid(), SIGKILL);
     before_end();
+    /* MPICH's launcher may end before it has passed on what was written */
+    sleep(1);
     collopt_host.Abort(MPI_COMM_WORLD, 1);
 }
 
