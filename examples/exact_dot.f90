@@ -2,8 +2,9 @@
 ! process.  Without it the plain one is taken, whose last bits differ.
 !
 ! The function is looked up by dlsym, so that the program need not be linked with collopt.
-module exact_sums
+program exact_dot
   use, intrinsic :: iso_c_binding
+  use mpi
   implicit none
 
   ! COLLOPT_EXACT_DOT and COLLOPT_EXACT_DOUBLE
@@ -26,37 +27,6 @@ module exact_sums
       character(kind=c_char), intent(in) :: name(*)
     end function
   end interface
-
-contains
-
-  logical function is_exact()
-    is_exact = c_associated(dlsym(c_null_ptr, 'collopt_exact_sum' // c_null_char))
-  end function
-
-  double precision function dot(x, y, comm)
-    use mpi
-    double precision, intent(in), target, contiguous :: x(:), y(:)
-    integer, intent(in) :: comm
-    double precision, target :: total
-    procedure(exact_sum), pointer :: collopt_exact_sum
-    integer :: ierr
-
-    if (is_exact()) then
-      call c_f_procpointer(dlsym(c_null_ptr, 'collopt_exact_sum' // c_null_char), collopt_exact_sum)
-      if (collopt_exact_sum(exact_dot_product, exact_double, int(size(x), c_size_t), c_loc(x), 1_c_intptr_t, &
-                            c_loc(y), 1_c_intptr_t, c_loc(total), comm) /= 0) call MPI_ABORT(comm, 1, ierr)
-    else
-      call MPI_ALLREDUCE(sum(x * y), total, 1, MPI_DOUBLE_PRECISION, MPI_SUM, comm, ierr)
-    end if
-    dot = total
-  end function
-
-end module exact_sums
-
-program exact_dot
-  use mpi
-  use exact_sums
-  implicit none
 
   integer, parameter :: n = 20001
   double precision, parameter :: right = -6.931028683982304d-05       ! what the dot product is, rounded once
@@ -82,4 +52,28 @@ program exact_dot
   if (rank == 0) print '(a, l2)', 'exact_dot: right:', good
   call MPI_FINALIZE(ierr)
   if (.not. good) stop 1
+
+contains
+
+  logical function is_exact()
+    is_exact = c_associated(dlsym(c_null_ptr, 'collopt_exact_sum' // c_null_char))
+  end function
+
+  double precision function dot(x, y, comm)
+    double precision, intent(in), target, contiguous :: x(:), y(:)
+    integer, intent(in) :: comm
+    double precision, target :: total
+    procedure(exact_sum), pointer :: collopt_exact_sum
+    integer :: err
+
+    if (is_exact()) then
+      call c_f_procpointer(dlsym(c_null_ptr, 'collopt_exact_sum' // c_null_char), collopt_exact_sum)
+      if (collopt_exact_sum(exact_dot_product, exact_double, int(size(x), c_size_t), c_loc(x), 1_c_intptr_t, &
+                            c_loc(y), 1_c_intptr_t, c_loc(total), comm) /= 0) call MPI_ABORT(comm, 1, err)
+    else
+      call MPI_ALLREDUCE(sum(x * y), total, 1, MPI_DOUBLE_PRECISION, MPI_SUM, comm, err)
+    end if
+    dot = total
+  end function
+
 end program exact_dot
