@@ -138,6 +138,8 @@ static const struct special {
     { "COLLOPT_ADAPT_RULES", 4, "/dev/null" },
     { "COLLOPT_LOG", 0, NULL },
     { "COLLOPT_REPORT", 8, "/dev/null" },
+    { "COLLOPT_STALL", 8, "1000000|off" },             /* nobody waits so long */
+    { "COLLOPT_STALL_ABORT", 0, NULL },
     { "COLLOPT_WAIT", 4, NULL },
     { "COLLOPT_ASYNC", 6, "thread" },
     { "COLLOPT_GPU", 8, "host|auto|host|native" },
