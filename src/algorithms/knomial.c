@@ -131,7 +131,7 @@ static size_t radix(const struct collopt_problem *p)
     struct collopt_problem up = *p;
 
     up.collective = COLLOPT_REDUCE;
-    return collopt_preset_by_model(&collopt_reduce_knomial, &up, 0, 2, COLLOPT_FOLD_OPERANDS);
+    return collopt_preset_radix(&collopt_reduce_knomial, &up, 0);
 }
 
 static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)

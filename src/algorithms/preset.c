@@ -39,7 +39,7 @@ size_t collopt_preset_by_model(const struct collopt_algorithm *a, const struct c
     double best = 0;
     int chosen = least;
 
-    for (int value = least; value <= most; value++) {
+    for (int value = least; value <= most && least < most; value++) {
         double time;
 
         with.value[parameter] = (size_t)value;
@@ -50,6 +50,13 @@ size_t collopt_preset_by_model(const struct collopt_algorithm *a, const struct c
         }
     }
     return (size_t)chosen;
+}
+
+size_t collopt_preset_radix(const struct collopt_algorithm *a, const struct collopt_problem *p,
+                            int parameter)
+{
+    return collopt_preset_by_model(a, p, parameter, 2,
+                                   most(least(p->ranks, COLLOPT_FOLD_OPERANDS), 2));
 }
 
 /* For shorter vectors the messages of several chunks take longer than the overlap gains.
@@ -64,7 +71,11 @@ size_t collopt_preset_chunks(const struct collopt_algorithm *a, const struct col
     bool overlap = apart && !collopt_over_tcp(p) && vector_bytes(p) >= COLLOPT_CHUNKS_FROM;
     struct collopt_problem with = *p;
     size_t given = p->value[parameter], chosen = given ? given : 1;
+    double only;
 
+    if (!seconds && (given || !overlap))
+        return chosen;
+    seconds = seconds ? seconds : &only;
     with.value[parameter] = chosen;
     *seconds = collopt_model(a, &with);
     for (size_t chunks = 2; chunks <= COLLOPT_CHUNKS_TRIED && overlap && !given; chunks *= 2) {

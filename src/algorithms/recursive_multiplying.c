@@ -125,8 +125,7 @@ static size_t radix(const struct collopt_problem *p)
 {
     if (p->value[RADICES])
         return (size_t)collopt_widest_level(collopt_listed_levels(p->value[RADICES]));
-    return collopt_preset_by_model(&collopt_allreduce_recursive_multiplying, p, RADIX, 2,
-                                   COLLOPT_FOLD_OPERANDS);
+    return collopt_preset_radix(&collopt_allreduce_recursive_multiplying, p, RADIX);
 }
 
 static double seconds_with(const struct collopt_algorithm *a, const struct collopt_problem *p,

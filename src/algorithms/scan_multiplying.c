@@ -144,8 +144,7 @@ extern const struct collopt_algorithm collopt_scan_recursive_multiplying;
 
 static size_t radix(const struct collopt_problem *p)
 {
-    return collopt_preset_by_model(&collopt_scan_recursive_multiplying, p, 0, 2,
-                                   COLLOPT_FOLD_OPERANDS);
+    return collopt_preset_radix(&collopt_scan_recursive_multiplying, p, 0);
 }
 
 static const char source[] =

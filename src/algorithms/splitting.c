@@ -130,8 +130,13 @@ static size_t best_strands(const struct collopt_algorithm *a, struct collopt_pro
     size_t given = with.value[COLLOPT_SPLIT_STRANDS], best = given ? given : 1;
     bool grid = with.topology->wired && with.abreast == 0 && !with.anywhere;
     int sides = grid ? collopt_grid_proper(with.topology->dims).sides : 1;
-    bool tried = given == 0 && with.commutative && vector_bytes(&with) >= COLLOPT_CHUNKS_FROM;
+    bool tried = given == 0 && with.commutative && sides > 1
+        && vector_bytes(&with) >= COLLOPT_CHUNKS_FROM;
+    double only;
 
+    if (!seconds && !tried)
+        return best;
+    seconds = seconds ? seconds : &only;
     collopt_preset_chunks(a, &with, COLLOPT_SPLIT_CHUNKS, seconds);
     for (int strands = 2; strands <= sides && tried; strands++) {
         double time;
@@ -158,15 +163,19 @@ static size_t best_splits(const struct collopt_algorithm *a, struct collopt_prob
     double differs =
         with.topology->wired || vector_bytes(&with) < COLLOPT_CHUNKS_FROM ? 1 - 1e-9 : 0.98;
     size_t best = 0;
+    double only;
 
     if (!a->parameter[COLLOPT_SPLIT_SPLITS].name) {
-        *seconds = collopt_model(a, &with);
+        if (seconds)
+            *seconds = collopt_model(a, &with);
         return 1;
     }
     if (given > 0 || levels < 2) {
-        best_strands(a, with, seconds);
+        if (seconds)
+            best_strands(a, with, seconds);
         return given > 0 ? (size_t)given : 1;
     }
+    seconds = seconds ? seconds : &only;
     for (int splits = levels; splits >= 1; splits--) {
         double time;
 
@@ -247,23 +256,17 @@ size_t collopt_split_preset_radices(const struct collopt_algorithm *a,
 size_t collopt_split_preset_splits(const struct collopt_algorithm *a,
                                    const struct collopt_problem *p)
 {
-    double seconds;
-
-    return best_splits(a, *p, &seconds);
+    return best_splits(a, *p, NULL);
 }
 
 size_t collopt_split_preset_chunks(const struct collopt_algorithm *a,
                                    const struct collopt_problem *p)
 {
-    double seconds;
-
-    return collopt_preset_chunks(a, p, COLLOPT_SPLIT_CHUNKS, &seconds);
+    return collopt_preset_chunks(a, p, COLLOPT_SPLIT_CHUNKS, NULL);
 }
 
 size_t collopt_split_preset_strands(const struct collopt_algorithm *a,
                                     const struct collopt_problem *p)
 {
-    double seconds;
-
-    return best_strands(a, *p, &seconds);
+    return best_strands(a, *p, NULL);
 }

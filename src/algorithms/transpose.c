@@ -302,11 +302,9 @@ static size_t radix(const struct collopt_problem *p)
 
 static size_t chunks(const struct collopt_problem *p)
 {
-    double seconds;
-
     if (width_of(p) == p->ranks && p->value[CHUNKS] == 0)       /* there is one level */
         return 1;
-    return collopt_preset_chunks(&collopt_exscan_transpose, p, CHUNKS, &seconds);
+    return collopt_preset_chunks(&collopt_exscan_transpose, p, CHUNKS, NULL);
 }
 
 static size_t splits(const struct collopt_problem *p)

@@ -103,7 +103,8 @@ static bool predict(const struct collopt_problem *p, struct collopt_candidate *c
     return true;
 }
 
-/* The best of the variants of C, which is the first of them. */
+/* The best of the variants of C, which is the first of them.  A vector that is no longer than a
+ * segment is not cut. */
 static void vary(const struct collopt_problem *p, struct collopt_candidate *c)
 {
     int at = collopt_parameter_named(c->choice.algorithm, varied);
@@ -113,7 +114,8 @@ static void vary(const struct collopt_problem *p, struct collopt_candidate *c)
         struct collopt_candidate other = { .choice = { .algorithm = c->choice.algorithm } };
 
         other.choice.value[at] = (size_t)(variant[i] * (double)preset);
-        if (other.choice.value[at] > 0 && predict(p, &other)
+        if (other.choice.value[at] > 0 && (double)other.choice.value[at] < vector_bytes(p)
+            && predict(p, &other)
             && other.seconds < (1 - alike) * c->seconds)
             *c = other;
     }

@@ -134,7 +134,8 @@ START_TEST(monotonous)
                 ck_assert_uint_ge(collopt_saving(here, message, 2 * ranks, bytes), s);
                 ck_assert_uint_ge(collopt_saving(here, 2 * message, ranks, bytes), s);
                 ck_assert_uint_ge(collopt_saving(COLLOPT_CROWDED, message, ranks, bytes), s);
-                ck_assert_uint_ge(collopt_price_of_plan(2 * ranks), collopt_price_of_plan(ranks));
+                ck_assert_uint_ge(collopt_price_of_plan(here, 2 * ranks),
+                                  collopt_price_of_plan(here, ranks));
                 ck_assert_uint_ge(collopt_price_of_communicator(2 * ranks),
                                   collopt_price_of_communicator(ranks));
             }

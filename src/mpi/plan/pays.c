@@ -31,6 +31,7 @@ bool collopt_plan_pays(struct collopt_comm *c, const struct collopt_call *call,
                                  .count = collopt_call_elements(call, c->ranks) };
     uint64_t problem[] = { call->collective, (uint64_t)call->root, f->size, f->commutative,
                            f->exact,         collopt_rounded(&p) };
+    enum collopt_surroundings where = surroundings(c);
     bool host;
     uint64_t message = c->map.topology.nodes > 1
         ? collopt_message_time(&c->map.machine.way[COLLOPT_OVER_NET]) : 0;
@@ -40,6 +41,6 @@ bool collopt_plan_pays(struct collopt_comm *c, const struct collopt_call *call,
         return true;
     return collopt_break_even_reached(&c->break_even,
                           collopt_hash_bytes(COLLOPT_HASH_START, problem, sizeof problem),
-                          collopt_saving(surroundings(c), message, c->ranks, p.count * f->size),
-                          collopt_price_of_plan(c->ranks));
+                          collopt_saving(where, message, c->ranks, p.count * f->size),
+                          collopt_price_of_plan(where, c->ranks));
 }
