@@ -60,10 +60,12 @@ COLLOPT_CHECK_CFLAG([-fno-trapping-math], [COLLOPT_KERNEL_CFLAGS])
 COLLOPT_CHECK_CFLAG([-fno-tree-slp-vectorize], [COLLOPT_KERNEL_CFLAGS])
 AC_SUBST([COLLOPT_KERNEL_CFLAGS])
 
-COLLOPT_CHECK_ISA([avx2], [AVX2], [-mavx2 -mf16c],
+COLLOPT_CHECK_ISA([avx2], [AVX2], [-mavx2 -mf16c -mfma],
   [AC_LANG_PROGRAM([[#include <immintrin.h>]],
     [[__m256i a = _mm256_setzero_si256(); a = _mm256_add_epi8(a, a);
-      return _mm256_movemask_epi8(a) + (int) _mm256_cvtph_ps(_mm256_castsi256_si128(a))[0];]])])
+      __m256d b = _mm256_setzero_pd(); b = _mm256_fmsub_pd(b, b, b);
+      return _mm256_movemask_epi8(a) + _mm256_movemask_pd(b)
+        + (int) _mm256_cvtph_ps(_mm256_castsi256_si128(a))[0];]])])
 COLLOPT_CHECK_ISA([avx512], [AVX512],
   [-mavx2 -mf16c -mavx512f -mavx512bw -mavx512vl -mprefer-vector-width=512],
   [AC_LANG_PROGRAM([[#include <immintrin.h>]],

@@ -42,6 +42,7 @@ compile pcontrol -static "$source/src/front/pcontrol.c" "$source/test/front/pcon
 "$qemu" "$build/pcontrol" || exit 1
 
 if aarch64-linux-gnu-objdump -d --no-show-raw-insn "$build"/[gns]*.o 2>/dev/null |
+   awk '/^[0-9a-f]+ </ { exact = $2 ~ /^<products_below/ } !exact' |
    grep -E '[[:space:]](fn?m(add|sub)|fn?m(la|ls|ad|sb)|fcmla)[[:space:]]'; then
     echo "fused multiply-add"
     exit 1

@@ -31,7 +31,7 @@ try_isa() {
 try_isa generic ''
 case $(uname -m) in
 x86_64)
-    try_isa avx2 COLLOPT_HAVE_AVX2 -mavx2 -mf16c
+    try_isa avx2 COLLOPT_HAVE_AVX2 -mavx2 -mf16c -mfma
     try_isa avx512 COLLOPT_HAVE_AVX512 -mavx2 -mf16c -mavx512f -mavx512bw -mavx512vl ;;
 aarch64)
     try_isa sve COLLOPT_HAVE_SVE -march=armv8.2-a+sve ;;

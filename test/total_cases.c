@@ -202,9 +202,32 @@ static long run(const char *words, char *message, size_t room)
     return wrong;
 }
 
+/* So many equal elements that what was gained by them must be put away in between. */
+static long many(char *message, size_t room)
+{
+    static const double element = 0x1.fffffffffffffp0;
+    const size_t n = 40 << 20;
+    const double right = (double)(n * (((unsigned __int128)1 << 53) - 1)) * 0x1p-52;
+    struct collopt_terms t = { .x = &element, .x_step = 0, .count = n };
+    struct collopt_superaccumulator a;
+    uint64_t bits;
+    double sum;
+
+    collopt_exact_clear(&a);
+    collopt_add_terms(&a, &t);
+    bits = collopt_exact_rounded(&a, &collopt_format_f64);
+    memcpy(&sum, &bits, sizeof sum);
+    if (sum != right)
+        snprintf(message, room, "isa %s, %zu times %a: %a, should be %a", collopt_kernels_isa(), n,
+                 element, sum, right);
+    return sum != right;
+}
+
 long total_cases_run(char *message, size_t room)
 {
-    long wrong = run("usual arithmetic", message, room);
+    long wrong = many(message, room);
+
+    wrong += wrong ? 0 : run("usual arithmetic", message, room);
 
     fesetround(FE_DOWNWARD);
     wrong += wrong ? 0 : run("rounding downward", message, room);

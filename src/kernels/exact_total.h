@@ -5,16 +5,17 @@
  * what that loses to a rest, for products what the rest loses to a second rest.  If nothing was
  * lost beyond, the lanes have the block's exact sum and are added to the superaccumulator.
  *
- * First the lanes begin at constants, 1.5 * 2^k, so much greater than all terms of the block that
- * the exact error of an addition takes two operations (T. J. Dekker, A Floating-Point Technique
- * for Extending the Available Precision, Numer. Math. 18, 1971; J. Demmel, H. D. Nguyen, Parallel
+ * Floats that differ by less than some 2^18 lose nothing when added as doubles.  For other terms
+ * the lanes begin at constants, 1.5 * 2^k, so much greater than all terms of the block that the
+ * exact error of an addition takes two operations (T. J. Dekker, A Floating-Point Technique for
+ * Extending the Available Precision, Numer. Math. 18, 1971; J. Demmel, H. D. Nguyen, Parallel
  * Reproducible Summation, IEEE Trans. Comput. 64, 2015).  That is exact where the terms that are
  * not 0 differ by less than some 2^30.  Sums of other blocks are tried as in exact_sum.h, without
  * constants, which serves 2^50 for twice the time.  Where that fails too, as for infinities and
  * NaN, the terms of the block are added to the superaccumulator one by one.
  *
- * A product of doubles is two terms, the rounded product and its error, which Dekker finds.  The
- * error may have no place among doubles if the product is below 2^-960; but no constant is so small
+ * A product of doubles is two terms, the rounded product and its error, which a fused
+ * multiply-add finds, or Dekker's halves.  The error may have no place among doubles if the product is below 2^-960; but no constant is so small
  * that such a product is not lost, except where it is rounded to 0.  Products of floats are exact
  * as doubles.
  *
@@ -41,7 +42,7 @@ enum {
     BLOCK = 1024,               /* terms */
     WIDTH = VECTOR_BYTES / sizeof(double),
     STEP = 2 * WIDTH,           /* two vectors: additions to one are waited for by the other */
-    PARTS_MOST = 3 * STEP,      /* doubles that have a block's sum */
+    PARTS_MOST = 2 * STEP,      /* doubles that have a block's sum */
     BLOCKS_OF_CARRY = 1 << 20,  /* a bucket has room for 2^32 additions, 2 for each product */
     /* a lane's terms are at most 2^9, and their sum less than half its constant */
     ABOVE_TERMS = 11,
@@ -49,28 +50,60 @@ enum {
     CONSTANTS_APART = 43
 };
 
-/* Of the terms of one call: what the next block is tried with. */
-struct guess {
+/* The blocks of one call that were added by constants, and what the next one is tried with.  What
+ * lanes have gained is a difference of their bits, as they keep the exponents of their constants. */
+struct constants {
     double most;                /* no term is greater; a power of 2, or 0: not known */
+    bits_vector gained[3];      /* in units of the last bits of the constants */
+    int blocks;                 /* in GAINED */
 };
 
-/* Element I of doubles or floats. */
-INLINE vector vector_at(const void *x, size_t i, bool single)
+enum { BLOCKS_MOST = 1 << 10 }; /* two lanes gain at most 2^52 a block */
+
+/* What is summed as doubles. */
+enum kind { DOUBLES, FLOATS, FLOAT_PRODUCTS };
+
+struct operands {
+    const void *x, *y;          /* Y: the other factors, else NULL */
+    size_t n;
+};
+
+INLINE vector doubles_at(const double *x, size_t i)
 {
-    narrow_vector narrow;
     vector v;
 
-    if (single) {
-        memcpy(&narrow, (const char *)x + i * sizeof(float), sizeof narrow);
-        return __builtin_convertvector(narrow, vector);
-    }
-    memcpy(&v, (const char *)x + i * sizeof(double), sizeof v);
+    memcpy(&v, x + i, sizeof v);
     return v;
 }
 
-INLINE double element_at(const void *x, size_t i, bool single)
+INLINE vector floats_at(const f32 *x, size_t i)
 {
-    return single ? ((const f32 *)x)[i] : ((const f64 *)x)[i];
+    narrow_vector narrow;
+
+    memcpy(&narrow, x + i, sizeof narrow);
+    return __builtin_convertvector(narrow, vector);
+}
+
+INLINE vector terms_at(const struct operands *o, size_t i, enum kind kind)
+{
+    return kind == DOUBLES ? doubles_at(o->x, i)
+        : kind == FLOATS   ? floats_at(o->x, i)
+                           : floats_at(o->x, i) * floats_at(o->y, i);
+}
+
+INLINE double term_at(const struct operands *o, size_t i, enum kind kind)
+{
+    return kind == DOUBLES ? ((const f64 *)o->x)[i]
+        : kind == FLOATS   ? ((const f32 *)o->x)[i]
+                           : (double)((const f32 *)o->x)[i] * ((const f32 *)o->y)[i];
+}
+
+/* The terms from I on, fewer than STEP, and NOTHING. */
+INLINE void tail_of(double *tail, const struct operands *o, size_t i, enum kind kind,
+                    double nothing)
+{
+    for (size_t j = 0; j < STEP; j++)
+        tail[j] = i + j < o->n ? term_at(o, i + j, kind) : nothing;
 }
 
 INLINE vector every(double x)
@@ -115,12 +148,12 @@ static double power_above(uint64_t bits)
     return power;
 }
 
-static double above_elements(const void *x, size_t n, bool single)
+INLINE double above_terms(const struct operands *o, enum kind kind)
 {
     uint64_t most = 0;
 
-    for (size_t i = 0; i < n; i++) {
-        uint64_t bits = magnitude_bits(element_at(x, i, single));
+    for (size_t i = 0; i < o->n; i++) {
+        uint64_t bits = magnitude_bits(term_at(o, i, kind));
 
         most = bits > most ? bits : most;
     }
@@ -154,11 +187,59 @@ static double constant_of_rests(double constant)
 
 _Static_assert(CONSTANTS_APART == 43, "the power above");
 
+/* ---- sums of floats, by their range ---------------------------------------------------------- */
+
+/* Are all partial sums of X exact as doubles?  They are whole numbers of the last bit of the least,
+ * and must need no more than 53 bits for them. */
+static bool in_range(const f32 *x, size_t n)
+{
+    enum { MANTISSA = 23, GREATEST = 0xfe };
+    const int room = 53 - MANTISSA - 1 - __builtin_ctz(BLOCK);
+    uint32_t most = 0, least = UINT32_MAX;
+    int first, last;
+
+    for (size_t i = 0; i < n; i++) {
+        uint32_t bits;
+
+        memcpy(&bits, x + i, sizeof bits);
+        bits &= INT32_MAX;
+        most = bits > most ? bits : most;
+        bits--;                                 /* of 0: the greatest there is */
+        least = bits < least ? bits : least;
+    }
+    first = (int)((least + 1) >> MANTISSA);
+    last = (int)(most >> MANTISSA);
+    first = first > 0 ? first : 1;              /* subnormal numbers, or all are 0 */
+    return last <= GREATEST && last - first <= room;
+}
+
+/* *SUM = the sum of O; false: it is not exact. */
+static bool sum_in_range(double *sum, const struct operands *o)
+{
+    vector a = every(-0.0), b = a;
+    double tail[STEP];
+    size_t i;
+
+    if (!in_range(o->x, o->n))
+        return false;
+    for (i = 0; i + STEP <= o->n; i += STEP) {
+        a += terms_at(o, i, FLOATS);
+        b += terms_at(o, i + WIDTH, FLOATS);
+    }
+    tail_of(tail, o, i, FLOATS, -0.0);
+    a += doubles_at(tail, 0);
+    a += b + doubles_at(tail, WIDTH);
+    *sum = -0.0;
+    for (i = 0; i < WIDTH; i++)
+        *sum += a[i];
+    return true;
+}
+
 /* ---- sums, by constants ---------------------------------------------------------------------- */
 
 struct constant_lanes {
     vector sum, rest;
-    bits_vector failed;         /* something was lost, or greater than thought */
+    bits_vector strayed, lost;
 };
 
 /* Adds X to *SUM, of a constant; what is lost. */
@@ -170,48 +251,48 @@ INLINE vector add_below(vector *sum, vector x)
     return x - (*sum - before);
 }
 
-INLINE void add_sum_below(struct constant_lanes *s, vector x, double most)
+/* What is lost is exact while sums have the exponent of FIRST, so that no term is greater than
+ * they are. */
+INLINE void add_sum_below(struct constant_lanes *s, vector x, vector first)
 {
-    s->failed |= magnitude_of(x) >= most;
-    s->failed |= (bits_vector)add_below(&s->rest, add_below(&s->sum, x));
+    x = add_below(&s->sum, x);
+    s->strayed |= (bits_vector)s->sum ^ (bits_vector)first;
+    s->lost |= (bits_vector)add_below(&s->rest, x);
 }
 
-/* Stores doubles whose exact sum is that of the N of X, which are below MOST, and returns their
- * number; 0: they are not, or something was lost.  MOST is above a term of this call that is not 0,
- * so the signs of zeros do not matter any more. */
-INLINE int sum_below(double *parts, const void *x, size_t n, bool single, double most)
+/* Any sign or exponent that is another than it should be. */
+INLINE bool any_stray(bits_vector v)
 {
-    double first = constant_above(most), second = constant_of_rests(first), tail[STEP];
-    struct constant_lanes a = { .sum = every(first), .rest = every(second) }, b = a;
-    vector result[4];
+    return any_bit(v >> 52);
+}
+
+/* What A and B, which began at FIRST, have gained. */
+INLINE bits_vector gained_by(vector a, vector b, vector first)
+{
+    return (bits_vector)a - (bits_vector)first + ((bits_vector)b - (bits_vector)first);
+}
+
+/* Adds O, of which no term is greater than C's; false: one is, or something was lost. */
+INLINE bool sum_below(struct constants *c, const struct operands *o, enum kind kind)
+{
+    vector first = every(constant_above(c->most)), second = every(constant_of_rests(first[0]));
+    struct constant_lanes a = { .sum = first, .rest = second }, b = a;
+    double tail[STEP];
     size_t i;
 
-    for (i = 0; i + STEP <= n; i += STEP) {
-        add_sum_below(&a, vector_at(x, i, single), most);
-        add_sum_below(&b, vector_at(x, i + WIDTH, single), most);
+    for (i = 0; i + STEP <= o->n; i += STEP) {
+        add_sum_below(&a, terms_at(o, i, kind), first);
+        add_sum_below(&b, terms_at(o, i + WIDTH, kind), first);
     }
-    for (size_t j = 0; j < STEP; j++)
-        tail[j] = i + j < n ? element_at(x, i + j, single) : 0;
-    add_sum_below(&a, vector_at(tail, 0, false), most);
-    add_sum_below(&b, vector_at(tail, WIDTH, false), most);
-    if (first == 0 || any_bit(a.failed | b.failed))
-        return 0;
-    result[0] = a.sum - first;
-    result[1] = b.sum - first;
-    result[2] = a.rest - second;
-    result[3] = b.rest - second;
-    memcpy(parts, result, sizeof result);
-    return 4 * WIDTH;
-}
-
-static int sum_below_f64(double *parts, const void *x, size_t n, double most)
-{
-    return sum_below(parts, x, n, false, most);
-}
-
-static int sum_below_f32(double *parts, const void *x, size_t n, double most)
-{
-    return sum_below(parts, x, n, true, most);
+    tail_of(tail, o, i, kind, 0);
+    add_sum_below(&a, doubles_at(tail, 0), first);
+    add_sum_below(&b, doubles_at(tail, WIDTH), first);
+    if (first[0] == 0 || any_stray(a.strayed | b.strayed) || any_bit(a.lost | b.lost))
+        return false;
+    c->gained[0] += gained_by(a.sum, b.sum, first);
+    c->gained[1] += gained_by(a.rest, b.rest, second);
+    c->blocks++;
+    return true;
 }
 
 /* ---- sums, without them ---------------------------------------------------------------------- */
@@ -236,42 +317,48 @@ INLINE void add_sum(struct sum_lanes *s, vector x)
     s->lost |= (bits_vector)add_to(&s->rest, add_to(&s->sum, x));
 }
 
-INLINE int sum_of_block(double *parts, const void *x, size_t n, bool single)
+INLINE int sum_of_block(double *parts, const struct operands *o, enum kind kind)
 {
     struct sum_lanes a = { .sum = every(-0.0) }, b = a;
     double tail[STEP];
     size_t i;
 
-    for (i = 0; i + STEP <= n; i += STEP) {
-        add_sum(&a, vector_at(x, i, single));
-        add_sum(&b, vector_at(x, i + WIDTH, single));
+    for (i = 0; i + STEP <= o->n; i += STEP) {
+        add_sum(&a, terms_at(o, i, kind));
+        add_sum(&b, terms_at(o, i + WIDTH, kind));
     }
-    for (size_t j = 0; j < STEP; j++)
-        tail[j] = i + j < n ? element_at(x, i + j, single) : -0.0;
-    add_sum(&a, vector_at(tail, 0, false));
-    add_sum(&b, vector_at(tail, WIDTH, false));
+    tail_of(tail, o, i, kind, -0.0);
+    add_sum(&a, doubles_at(tail, 0));
+    add_sum(&b, doubles_at(tail, WIDTH));
     if (any_bit(a.lost | b.lost))
         return 0;
     memcpy(parts, (vector[]){ a.sum, b.sum, a.rest, b.rest }, 4 * sizeof(vector));
     return 4 * WIDTH;
 }
 
-static int sum_of_f64(double *parts, const void *x, size_t n)
-{
-    return sum_of_block(parts, x, n, false);
-}
-
-static int sum_of_f32(double *parts, const void *x, size_t n)
-{
-    return sum_of_block(parts, x, n, true);
-}
-
 /* ---- products -------------------------------------------------------------------------------- */
 
 struct product_lanes {
     vector sum, rest, rest2;
-    bits_vector failed, zero;
+    bits_vector strayed, lost, zero;
 };
+
+#if defined __AVX512F__
+INLINE vector product_error(vector x, vector y, vector product)
+{
+    return (vector)_mm512_fmsub_pd((__m512d)x, (__m512d)y, (__m512d)product);
+}
+#elif defined __FMA__
+INLINE vector product_error(vector x, vector y, vector product)
+{
+    return (vector)_mm256_fmsub_pd((__m256d)x, (__m256d)y, (__m256d)product);
+}
+#elif defined __aarch64__
+INLINE vector product_error(vector x, vector y, vector product)
+{
+    return (vector)vfmaq_f64((float64x2_t)-product, (float64x2_t)x, (float64x2_t)y);
+}
+#else
 
 /* The upper half of X's mantissa, rounded; X - upper has the lower half. */
 INLINE vector upper_half(vector x)
@@ -281,18 +368,25 @@ INLINE vector upper_half(vector x)
     return (vector)(((bits_vector)x + (lower + 1) / 2) & ~lower);
 }
 
-INLINE void add_product(struct product_lanes *s, vector x, vector y, double most)
+INLINE vector product_error(vector x, vector y, vector product)
 {
-    vector product = x * y;
     vector x1 = upper_half(x), y1 = upper_half(y), x2 = x - x1, y2 = y - y1;
-    vector error = ((x1 * y1 - product) + x1 * y2 + x2 * y1) + x2 * y2;
 
-    s->failed |= magnitude_of(product) >= most;
+    return ((x1 * y1 - product) + x1 * y2 + x2 * y1) + x2 * y2;
+}
+#endif
+
+INLINE void add_product(struct product_lanes *s, vector x, vector y, vector first)
+{
+    vector product = x * y, error = product_error(x, y, product);
+
     s->zero |= product == 0;
+    product = add_below(&s->sum, product);
+    s->strayed |= (bits_vector)s->sum ^ (bits_vector)first;
     error = add_below(&s->rest, error);
-    product = add_below(&s->rest, add_below(&s->sum, product));
-    s->failed |= (bits_vector)add_below(&s->rest2, product);
-    s->failed |= (bits_vector)add_below(&s->rest2, error);
+    product = add_below(&s->rest, product);
+    s->lost |= (bits_vector)add_below(&s->rest2, product);
+    s->lost |= (bits_vector)add_below(&s->rest2, error);
 }
 
 /* Products may be 0, but not by rounding. */
@@ -305,37 +399,34 @@ static bool zeros_exact(const f64 *x, const f64 *y, size_t n)
     return exact;
 }
 
-static int products_below(double *parts, const f64 *x, const f64 *y, size_t n, double most)
+/* Not inlined, for test/no_fma.sh. */
+__attribute__((noinline))
+static bool products_below(struct constants *c, const f64 *x, const f64 *y, size_t n)
 {
-    double first = constant_above(most), second = constant_of_rests(first),
-           third = constant_of_rests(second), x_tail[STEP], y_tail[STEP];
-    struct product_lanes a = { .sum = every(first), .rest = every(second), .rest2 = every(third) },
-                         b = a;
-    vector result[6];
+    vector first = every(constant_above(c->most)), second = every(constant_of_rests(first[0])),
+           third = every(constant_of_rests(second[0]));
+    struct product_lanes a = { .sum = first, .rest = second, .rest2 = third }, b = a;
+    double x_tail[STEP], y_tail[STEP];
     size_t i;
 
     for (i = 0; i + STEP <= n; i += STEP) {
-        add_product(&a, vector_at(x, i, false), vector_at(y, i, false), most);
-        add_product(&b, vector_at(x, i + WIDTH, false), vector_at(y, i + WIDTH, false), most);
+        add_product(&a, doubles_at(x, i), doubles_at(y, i), first);
+        add_product(&b, doubles_at(x, i + WIDTH), doubles_at(y, i + WIDTH), first);
     }
     if (any_bit(a.zero | b.zero) && !zeros_exact(x, y, i))
-        return 0;
-    for (size_t j = 0; j < STEP; j++) {
-        x_tail[j] = i + j < n ? x[i + j] : 0;
-        y_tail[j] = i + j < n ? y[i + j] : 0;
-    }
-    add_product(&a, vector_at(x_tail, 0, false), vector_at(y_tail, 0, false), most);
-    add_product(&b, vector_at(x_tail, WIDTH, false), vector_at(y_tail, WIDTH, false), most);
-    if (first == 0 || any_bit(a.failed | b.failed) || !zeros_exact(x_tail, y_tail, STEP))
-        return 0;
-    result[0] = a.sum - first;
-    result[1] = b.sum - first;
-    result[2] = a.rest - second;
-    result[3] = b.rest - second;
-    result[4] = a.rest2 - third;
-    result[5] = b.rest2 - third;
-    memcpy(parts, result, sizeof result);
-    return 6 * WIDTH;
+        return false;
+    tail_of(x_tail, &(struct operands){ x, NULL, n }, i, DOUBLES, 0);
+    tail_of(y_tail, &(struct operands){ y, NULL, n }, i, DOUBLES, 0);
+    add_product(&a, doubles_at(x_tail, 0), doubles_at(y_tail, 0), first);
+    add_product(&b, doubles_at(x_tail, WIDTH), doubles_at(y_tail, WIDTH), first);
+    if (first[0] == 0 || any_stray(a.strayed | b.strayed) || any_bit(a.lost | b.lost)
+        || !zeros_exact(x_tail, y_tail, STEP))
+        return false;
+    c->gained[0] += gained_by(a.sum, b.sum, first);
+    c->gained[1] += gained_by(a.rest, b.rest, second);
+    c->gained[2] += gained_by(a.rest2, b.rest2, third);
+    c->blocks++;
+    return true;
 }
 
 /* ---- one by one ------------------------------------------------------------------------------ */
@@ -497,87 +588,134 @@ static void add_parts(struct collopt_superaccumulator *a, const double *parts, i
             add_one(a, parts + i);
 }
 
-/* By constants for the terms of the blocks before, then for those of this one. */
-static int sum_by_constants(double *parts, const void *x, size_t n, bool single,
-                            struct guess *guess)
+/* ---- blocks ---------------------------------------------------------------------------------- */
+
+/* Adds what was gained by constants: units of their last bits. */
+static void flush(struct collopt_superaccumulator *a, struct constants *c)
 {
-    int (*sum)(double *, const void *, size_t, double) = single ? sum_below_f32 : sum_below_f64;
-    double most = guess->most;
-    int found = most ? sum(parts, x, n, most) : 0;
+    double constant = constant_above(c->most);
 
-    if (found == 0)
-        guess->most = above_elements(x, n, single);
-    return guess->most == most ? found : sum(parts, x, n, guess->most);
-}
+    a->other |= c->blocks > 0;
+    for (int k = 0; k < 3 && c->blocks > 0; k++) {
+        int shift = (int)(magnitude_bits(constant) >> 52) - 1 + COLLOPT_UNIT - 1074;
 
-static int products_by_constants(double *parts, const f64 *x, const f64 *y, size_t n,
-                                 struct guess *guess)
-{
-    double most = guess->most;
-    int found = most ? products_below(parts, x, y, n, most) : 0;
+        for (int i = 0; i < WIDTH; i++) {
+            int64_t units = c->gained[k][i];
 
-    if (found == 0)
-        guess->most = above_products(x, y, n);
-    return guess->most == most ? found : products_below(parts, x, y, n, guess->most);
-}
-
-static void add_sum_block(struct collopt_superaccumulator *a, const void *x, size_t n, bool single,
-                          struct guess *guess)
-{
-    double parts[PARTS_MOST] = { 0 };
-    int found = guess ? sum_by_constants(parts, x, n, single, guess) : 0;
-
-    if (guess && found == 0)
-        found = single ? sum_of_f32(parts, x, n) : sum_of_f64(parts, x, n);
-    add_parts(a, parts, found);
-    for (size_t i = 0; found == 0 && i < n; i++)
-        if (single) {
-            double wide = widened((const f32 *)x + i);
-
-            add_one(a, &wide);
-        } else {
-            add_one(a, (const f64 *)x + i);
+            collopt_exact_add_units(a, units < 0, units < 0 ? -(uint64_t)units : (uint64_t)units,
+                                    shift);
         }
+        c->gained[k] = (bits_vector){ 0 };
+        constant = constant_of_rests(constant);
+    }
+    c->blocks = 0;
 }
 
-static void add_product_block(struct collopt_superaccumulator *a, const f64 *x, const f64 *y,
-                              size_t n, struct guess *guess)
+/* Makes room for a block.  False: none can be tried with another constant. */
+static bool try_below(struct collopt_superaccumulator *a, struct constants *c, double most)
+{
+    if (c->most == most)
+        return false;
+    flush(a, c);
+    c->most = most;
+    return most > 0;
+}
+
+/* By constants for the terms of the blocks before, then for those of this one. */
+INLINE bool add_below_constants(struct collopt_superaccumulator *a, const struct operands *o,
+                                enum kind kind, struct constants *c)
+{
+    if (c->blocks == BLOCKS_MOST)
+        flush(a, c);
+    return (c->most > 0 && sum_below(c, o, kind))
+        || (try_below(a, c, above_terms(o, kind)) && sum_below(c, o, kind));
+}
+
+/* C: NULL if there is no usual arithmetic. */
+INLINE void add_sum_block(struct collopt_superaccumulator *a, const struct operands *o,
+                          enum kind kind, struct constants *c)
 {
     double parts[PARTS_MOST] = { 0 };
-    int found = guess ? products_by_constants(parts, x, y, n, guess) : 0;
+    int found;
 
+    if (c && add_below_constants(a, o, kind, c))
+        return;
+    found = c ? sum_of_block(parts, o, kind) : 0;
     add_parts(a, parts, found);
-    for (size_t i = 0; found == 0 && i < n; i++)
+    for (size_t i = 0; found == 0 && i < o->n; i++) {
+        double term = kind == FLOATS ? widened((const f32 *)o->x + i) : term_at(o, i, kind);
+
+        add_one(a, &term);
+    }
+}
+
+static void add_doubles(struct collopt_superaccumulator *a, const f64 *x, size_t n,
+                        struct constants *c)
+{
+    add_sum_block(a, &(struct operands){ x, NULL, n }, DOUBLES, c);
+}
+
+static void add_floats(struct collopt_superaccumulator *a, const f32 *x, size_t n,
+                       struct constants *c)
+{
+    struct operands o = { x, NULL, n };
+    double sum;
+
+    if (c && sum_in_range(&sum, &o))
+        add_one(a, &sum);
+    else
+        add_sum_block(a, &o, FLOATS, c);
+}
+
+/* In usual arithmetic. */
+static void add_float_products(struct collopt_superaccumulator *a, const f32 *x, const f32 *y,
+                               size_t n, struct constants *c)
+{
+    add_sum_block(a, &(struct operands){ x, y, n }, FLOAT_PRODUCTS, c);
+}
+
+static void add_products(struct collopt_superaccumulator *a, const f64 *x, const f64 *y, size_t n,
+                         struct constants *c)
+{
+    if (c && c->blocks == BLOCKS_MOST)
+        flush(a, c);
+    if (c && ((c->most > 0 && products_below(c, x, y, n))
+              || (try_below(a, c, above_products(x, y, n)) && products_below(c, x, y, n))))
+        return;
+    for (size_t i = 0; i < n; i++)
         add_one_product(a, x + i, y + i);
 }
 
-/* GUESS: NULL if there is no usual arithmetic. */
 static void add_block(struct collopt_superaccumulator *a, const struct collopt_terms *t, size_t at,
-                      size_t n, struct guess *guess)
+                      size_t n, struct constants *c)
 {
     double x_buffer[BLOCK], y_buffer[BLOCK];
     const f64 *x, *y;
 
-    if (t->single && !t->y && t->x_step == 1 && !t->negative) {
-        add_sum_block(a, (const f32 *)t->x + at, n, true, guess);
+    if (t->single && t->x_step == 1 && !t->negative && !t->y) {
+        add_floats(a, (const f32 *)t->x + at, n, c);
         return;
     }
-    x = block_of(x_buffer, t, t->x, t->x_step, at, n, guess != NULL);
+    if (t->single && t->x_step == 1 && !t->negative && t->y_step == 1 && c) {
+        add_float_products(a, (const f32 *)t->x + at, (const f32 *)t->y + at, n, c);
+        return;
+    }
+    x = block_of(x_buffer, t, t->x, t->x_step, at, n, c != NULL);
     if (t->negative) {
         negate(x_buffer, x, n);
         x = x_buffer;
     }
     if (!t->y) {
-        add_sum_block(a, x, n, false, guess);
+        add_doubles(a, x, n, c);
         return;
     }
-    y = block_of(y_buffer, t, t->y, t->y_step, at, n, guess != NULL);
-    if (t->single && guess) {
+    y = block_of(y_buffer, t, t->y, t->y_step, at, n, c != NULL);
+    if (t->single && c) {
         for (size_t i = 0; i < n; i++)
             x_buffer[i] = x[i] * y[i];
-        add_sum_block(a, x_buffer, n, false, guess);
+        add_doubles(a, x_buffer, n, c);
     } else {
-        add_product_block(a, x, y, n, guess);
+        add_products(a, x, y, n, c);
     }
 }
 
@@ -587,16 +725,17 @@ void PASTE(collopt_add_terms_, COLLOPT_ISA)(struct collopt_superaccumulator *a,
 void PASTE(collopt_add_terms_, COLLOPT_ISA)(struct collopt_superaccumulator *a,
                                             const struct collopt_terms *t)
 {
-    struct guess guess = { 0 };
+    struct constants constants = { 0 };
     bool usual = usual_arithmetic();
     size_t blocks = 0;
 
     collopt_exact_widen(a, 0, COLLOPT_BUCKETS);
     for (size_t at = 0; at < t->count; at += BLOCK) {
-        add_block(a, t, at, t->count - at < BLOCK ? t->count - at : BLOCK, usual ? &guess : NULL);
+        add_block(a, t, at, t->count - at < BLOCK ? t->count - at : BLOCK, usual ? &constants : NULL);
         if (++blocks % BLOCKS_OF_CARRY == 0)
             collopt_exact_carry(a);
     }
+    flush(a, &constants);
     collopt_exact_carry(a);
 }
 

@@ -37,7 +37,7 @@ extern adding collopt_add_terms_avx2;
 
 static bool has_avx2(const struct collopt_processor *processor)
 {
-    return processor->avx2 && processor->f16c;
+    return processor->avx2 && processor->f16c && processor->fma;
 }
 #endif
 
@@ -102,6 +102,7 @@ static void detect_features(struct collopt_processor *processor)
 
     __builtin_cpu_init();
     processor->avx2 = __builtin_cpu_supports("avx2");
+    processor->fma = __builtin_cpu_supports("fma");
     processor->f16c = processor->avx2 && __get_cpuid(1, &a, &b, &c, &d) && (c & bit_F16C);
     processor->avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw")
         && __builtin_cpu_supports("avx512vl");

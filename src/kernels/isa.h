@@ -31,7 +31,7 @@ void collopt_add_terms(struct collopt_superaccumulator *a, const struct collopt_
 
 /* The capabilities of a processor that the operating system enables. */
 struct collopt_processor {
-    bool avx2, f16c, avx512;    /* avx512: F, BW and VL */
+    bool avx2, f16c, fma, avx512;       /* avx512: F, BW and VL */
     bool sve;
     size_t near_cache;          /* the second level, in bytes; 0 if unknown */
     size_t share;               /* one processor's share of the last level */

@@ -20,6 +20,8 @@
 
 #if defined __SSE2__
 #include <immintrin.h>
+#elif defined __aarch64__
+#include <arm_neon.h>
 #endif
 
 #ifndef COLLOPT_ISA

@@ -465,7 +465,7 @@ END_TEST
 
 START_TEST(choice_of_instruction_set)
 {
-    struct collopt_processor here, plain = { .near_cache = 0 };
+    struct collopt_processor here, without_f16c, without_fma, plain = { .near_cache = 0 };
     char message[256] = "";
 
     /* before any choice; tests run in processes of their own */
@@ -487,8 +487,11 @@ START_TEST(choice_of_instruction_set)
     ck_assert(strcmp(least, "generic") == 0 || strcmp(least, "neon") == 0);
     here.avx512 = false;
     ck_assert_str_ne(collopt_isa_best(&here)->name, "avx512");
-    here.f16c = false;
-    ck_assert_str_ne(collopt_isa_best(&here)->name, "avx2");
+    without_f16c = without_fma = here;
+    without_f16c.f16c = false;
+    ck_assert_str_ne(collopt_isa_best(&without_f16c)->name, "avx2");
+    without_fma.fma = false;
+    ck_assert_str_ne(collopt_isa_best(&without_fma)->name, "avx2");
 }
 END_TEST
 
