@@ -12,6 +12,7 @@ class Collopt(AutotoolsPackage):
     faster, in programs that are neither changed nor recompiled: preloaded, it runs them by the
     algorithm that suits size, operation and placement."""
 
+    # No homepage: the project has no public address yet.
     # The tarball that `packaging/tarball .` makes, in the folder where Spack is called:
     #     spack repo add packaging/spack; spack install --no-checksum collopt
     manual_download = True
@@ -26,6 +27,8 @@ class Collopt(AutotoolsPackage):
     depends_on("pkgconfig", type="build")
     depends_on("hwloc@2:")
     depends_on("mpi")
+    # collopt compare, profile, doctor and demo, and collopt-report
+    depends_on("python@3.7:", type="run")
 
     conflicts("platform=darwin", msg="collopt needs Linux")
     conflicts("platform=windows", msg="collopt needs Linux")
