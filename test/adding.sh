@@ -90,9 +90,11 @@ if [ -n "$(value test_unit_test_schedules_OBJECTS)" ]; then
     tests="$build/.libs/libcollopt-proof.a $(value CHECK_LIBS)"
     program test/unit/test_schedules "$tests"
     program test/unit/test_earns "$tests"
+    program test/unit/test_model "$tests"
     CK_RUN_CASE=small ./test_schedules exscan scratch >out 2>&1 ||
         { cat out; fail "the proof: status $?"; }
     has '^100%: Checks: 1,' 'the proof'
+    ./test_model exscan scratch >out 2>&1 || { cat out; fail "rounds and bytes: status $?"; }
     ./test_earns >out 2>&1 || { cat out; fail "its place: status $?"; }
     sed 's/.*src\/algorithms\/scratch\.c.*/&\n\tsrc\/algorithms\/scan_multiplying.c \\/' \
         src/algorithms/algorithms.mk >both.mk
@@ -101,6 +103,16 @@ if [ -n "$(value test_unit_test_schedules_OBJECTS)" ]; then
     program test/unit/test_earns "$tests"
     ./test_earns >out 2>&1 && fail 'a copy of another algorithm earns its place'
     has '^scan scratch does not earn its place: .* add a row to KEPT' 'a useless algorithm'
+    # Half as many rounds again as there are: what is proved, and stated wrongly.
+    cp src/algorithms/scratch.c right.c
+    sed 's/collopt_messages(t, 1, /collopt_messages(t, 1.5, /' right.c >src/algorithms/scratch.c
+    cmp -s right.c src/algorithms/scratch.c && fail 'no rounds to state wrongly'
+    compiled src/algorithms/scratch.c
+    program test/unit/test_model "$tests"
+    ./test_model exscan scratch >out 2>&1 && fail 'rounds that are stated wrongly are not found'
+    has '^scratch exscan on 64 ranks, .*, short: predicted [0-9]*, replayed [0-9]*$' 'wrong rounds'
+    cp right.c src/algorithms/scratch.c
+    compiled src/algorithms/scratch.c
 fi
 
 # ---- run, in a program that is linked with the archive ----

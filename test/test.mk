@@ -96,6 +96,36 @@ test_unit_test_recorded_LDADD = libcollopt-core.la $(CHECK_LIBS) $(HWLOC_LIBS)
 endif
 endif
 
+# One test, a program or a script, with nothing else built than this program.
+.PHONY: one
+one:
+	@case '$(TEST)' in \
+	*.sh) $(AM_TESTS_ENVIRONMENT) $(SHELL) $(srcdir)/'$(TEST)' ;; \
+	?*) $(MAKE) $(AM_MAKEFLAGS) '$(TEST)' && { $(AM_TESTS_ENVIRONMENT) '$(TEST)'; } ;; \
+	*) echo 'make one takes TEST=NAME, such as TEST=test/unit/test_bind' >&2; exit 2 ;; \
+	esac
+
+# One algorithm, in each collective that has it: the proof of its schedules on up to 17 ranks, and
+# the rounds and bytes that it states: make prove ALGORITHM=ring
+.PHONY: prove
+if COLLOPT_CHECK
+prove: tools/collopt tools/collopt-info test/unit/test_schedules test/unit/test_model
+	@collectives=`tools/collopt --complete collopt --force | sed -n 's/=$(ALGORITHM)$$//p'`; \
+	test -n "$$collectives" || { \
+	  echo 'make prove takes ALGORITHM=NAME, of collopt-info --algorithms, not "$(ALGORITHM)"' >&2; \
+	  exit 2; \
+	}; \
+	status=0; \
+	for collective in $$collectives; do \
+	  CK_RUN_CASE=small test/unit/test_schedules $$collective '$(ALGORITHM)' || status=1; \
+	  test/unit/test_model $$collective '$(ALGORITHM)' || status=1; \
+	done; \
+	exit $$status
+else
+prove:
+	@echo 'To prove an algorithm, configure must find Check' >&2; exit 1
+endif
+
 # what the model chooses, without anything of MPI
 check_PROGRAMS += test/unit/test_guidelines
 TESTS += test/unit/test_guidelines

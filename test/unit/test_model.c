@@ -12,7 +12,8 @@
  * or by replay. There it must be within bounds; and the replay must find the algorithm with the
  * shortest prediction almost as fast as the fastest.
  *
- * -v prints every comparison. */
+ * test_model -v prints every comparison. test_model allreduce ring judges one algorithm; its rounds
+ * and bytes on 64 ranks, which doc/algorithms.md states, also where they do not decide. */
 #include "config.h"
 
 #include <check.h>
@@ -33,6 +34,7 @@
 #include "trial.h"
 
 static bool verbose;
+static const struct collopt_algorithm *alone;   /* what is judged; NULL: all */
 
 /* ---- machines -------------------------------------------------------------------------------- */
 
@@ -126,7 +128,7 @@ static const struct exception {
     { "lanes", NODES, { 0.7, 1.35 } },
     { "swing", NODES, { 0.7, 1.85 } },
     { "two_tree", LONG, { 0.65, 2 } },
-    { "two_tree", SHORT, { 0.65, 1.1 } },
+    { "two_tree", SHORT, { 0.65, 1.2 } },
     { NULL, SHORT, { 0, 0 } },
 };
 
@@ -188,7 +190,13 @@ static void compare_one(struct workshop *w, enum kind kind,
     c->predicted = collopt_model(c->algorithm, &p);
 }
 
-static int judge(const struct cell *cell, enum kind kind, const char *words)
+/* Whether what algorithms state of themselves is judged, as it is in doc/algorithms.md. */
+static bool stated(int ranks, enum kind kind)
+{
+    return ranks == 64 && (kind == SHORT || kind == LONG);
+}
+
+static int judge(const struct cell *cell, enum kind kind, int ranks, const char *words)
 {
     const struct comparison *first = cell->of, *fastest = cell->of;
     int wrong = 0;
@@ -199,17 +207,20 @@ static int judge(const struct cell *cell, enum kind kind, const char *words)
     }
     for (const struct comparison *c = cell->of; c < cell->of + cell->n; c++) {
         struct bounds b = bounds_of(c->algorithm, kind);
-        bool matters = c->predicted <= near * first->predicted
+        bool matters = stated(ranks, kind) || c->predicted <= near * first->predicted
                        || c->replayed <= near * fastest->replayed;
         bool good = c->predicted >= b.least * c->replayed && c->predicted <= b.most * c->replayed;
 
+        if (alone && c->algorithm != alone)
+            continue;
         wrong += matters && !good;
         if (verbose || (matters && !good))
             fprintf(stderr, "%s %s, %s: predicted %g, replayed %g%s\n", c->algorithm->name, words,
                     kind_names[kind], c->predicted, c->replayed,
                     matters ? "" : " (does not decide)");
     }
-    if (cell->n && first->replayed > chosen[kind] * fastest->replayed) {
+    if (cell->n && (!alone || first->algorithm == alone)
+        && first->replayed > chosen[kind] * fastest->replayed) {
         fprintf(stderr, "%s, %s: %s is chosen, %s takes %.2f of its time\n", words,
                 kind_names[kind], first->algorithm->name, fastest->algorithm->name,
                 fastest->replayed / first->replayed);
@@ -287,7 +298,7 @@ START_TEST(times_are_replayed)
             snprintf(words, sizeof words, "%s on %d ranks, %d segments",
                      collopt_collective_names[_i], ranks[i], segments);
             for (int k = 0; k < KINDS; k++)
-                wrong += judge(&cell[k], k, words);
+                wrong += judge(&cell[k], k, ranks[i], words);
         }
     workshop_close(&w);
     ck_assert_msg(wrong == 0, "%s: %d predictions are wrong", collopt_collective_names[_i], wrong);
@@ -455,21 +466,35 @@ START_TEST(full_bisection_serves_circulants)
 }
 END_TEST
 
-int main(int argc, char **argv)
+static void add_all(TCase *tcase)
 {
-    Suite *suite = suite_create("model");
-    TCase *tcase = tcase_create("model");
-    SRunner *runner = srunner_create(suite);
-    int failed;
-
-    verbose = argc > 1 && !strcmp(argv[1], "-v");
-    tcase_set_timeout(tcase, 120);
     tcase_add_loop_test(tcase, times_are_replayed, 0, COLLOPT_COLLECTIVES);
     tcase_add_test(tcase, far_groups_cost_bytes);
     tcase_add_test(tcase, folded_ranks_cross_nodes);
     tcase_add_test(tcase, pairs_cross_where_nodes_begin);
     tcase_add_test(tcase, some_cross);
     tcase_add_test(tcase, full_bisection_serves_circulants);
+}
+
+int main(int argc, char **argv)
+{
+    Suite *suite = suite_create("model");
+    TCase *tcase = tcase_create("model");
+    SRunner *runner = srunner_create(suite);
+    struct trial t;
+    int failed;
+
+    if (argc > 2) {
+        if (!trial_read(&t, argc - 1, argv + 1))
+            return 2;
+        alone = t.algorithm;
+    }
+    verbose = alone || (argc > 1 && !strcmp(argv[1], "-v"));
+    tcase_set_timeout(tcase, 120);
+    if (alone)
+        tcase_add_loop_test(tcase, times_are_replayed, alone->collective, alone->collective + 1);
+    else
+        add_all(tcase);
     suite_add_tcase(suite, tcase);
     srunner_run_all(runner, CK_NORMAL);
     failed = srunner_ntests_failed(runner);
