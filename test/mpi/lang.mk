@@ -18,7 +18,8 @@ test/mpi/fortran/counters.o: test/mpi/fortran/counters.c include/collopt.h
 LANGUAGE_TESTS = \
 	test/mpi/hpcc.sh \
 	test/mpi/python/preload.sh \
-	test/mpi/python/profile.sh
+	test/mpi/python/profile.sh \
+	test/mpi/python/wheel.sh
 
 FORTRAN_TESTS = $(FORTRAN_HOSTS:%=test/mpi/fortran/%.sh)
 $(FORTRAN_TESTS): test/mpi/fortran/%.sh: Makefile

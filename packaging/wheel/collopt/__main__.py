@@ -1,0 +1,82 @@
+"""python -m collopt, and the commands that pip makes: see usage()."""
+
+import os
+import sys
+
+from . import LIBRARY, PREFIX
+
+# What mpi4py calls an MPI library, and the part of collopt that serves it. The derivatives of MPICH
+# have its ABI.
+PARTS = {"Open MPI": "openmpi", "MPICH": "mpich", "Intel MPI": "mpich", "MVAPICH2": "mpich",
+         "MVAPICH": "mpich"}
+
+
+def usage():
+    return """Usage: LAUNCHER python -m collopt run [PYTHON-OPTION]... SCRIPT|-m MODULE [ARGUMENT]...
+       python -m collopt COMMAND [ARGUMENT]...
+run       in each rank: runs SCRIPT or MODULE, which uses mpi4py, by this
+          Python, with collopt preloaded
+COMMAND   as collopt COMMAND: a launcher and what it starts, or compare,
+          profile, doctor, ps, demo; python -m collopt --help lists all"""
+
+
+def die(words):
+    sys.exit("collopt: " + words)
+
+
+def environment():
+    """With this folder's library first, and its measurements of machines before the system's."""
+    found = dict(os.environ)
+    folders = found.get("XDG_DATA_DIRS") or "/usr/local/share:/usr/share"
+    found["XDG_DATA_DIRS"] = os.path.join(PREFIX, "share") + ":" + folders
+    return found
+
+
+def check_mpi():
+    """Ends where this Python's mpi4py is for an MPI library that this build of collopt does not
+    serve. Which it is, mpi4py knows without MPI_Init."""
+    try:
+        import mpi4py
+        mpi4py.rc.initialize = False
+        from mpi4py import MPI
+    except (ImportError, RuntimeError) as why:
+        die(f"run is for programs that use mpi4py, which {sys.executable} cannot load: {why}")
+    vendor = MPI.get_vendor()[0]
+    parts = os.path.join(PREFIX, "lib", "collopt")
+    have = sorted(name[len("libcollopt-"):-len(".so")] for name in os.listdir(parts))
+    if "abi" not in have and PARTS.get(vendor) not in have:
+        die(f"mpi4py is for {vendor}; this build of collopt serves {' and '.join(have)}")
+
+
+def run(words):
+    if not words or words[0] in ("-h", "--help"):
+        print(usage(), file=sys.stdout if words else sys.stderr)
+        sys.exit(0 if words else 2)
+    check_mpi()
+    found = environment()
+    others = [each for each in found.get("LD_PRELOAD", "").split(":")
+              if each and "libcollopt.so" not in each]
+    found["LD_PRELOAD"] = ":".join([LIBRARY] + others)
+    os.execve(sys.executable, [sys.executable] + words, found)
+
+
+def command(name, words):
+    path = os.path.join(PREFIX, "bin", name)
+    if not os.path.exists(path):
+        die(f"this build has no {name}")
+    os.execve(path, [path] + words, environment())
+
+
+def script():
+    """Of the commands that pip makes: that of their own name."""
+    command(os.path.basename(sys.argv[0]), sys.argv[1:])
+
+
+def main():
+    if sys.argv[1:2] == ["run"]:
+        run(sys.argv[2:])
+    command("collopt", sys.argv[1:])
+
+
+if __name__ == "__main__":
+    main()
