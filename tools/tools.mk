@@ -22,6 +22,8 @@ EXTRA_DIST += tools/info/variables.awk
 bin_PROGRAMS += tools/collopt-plan
 tools_collopt_plan_SOURCES = \
 	tools/plan/collopt-plan.c \
+	tools/plan/html.c \
+	tools/plan/html.h \
 	tools/plan/json.c \
 	tools/plan/json.h \
 	tools/plan/plan.c \

@@ -27,6 +27,8 @@ html_theme = 'collopt_theme'
 html_theme_path = [here]
 html_title = f'collopt {release}'
 html_copy_source = False
+# pages as they are, of the site only
+html_extra_path = [path for path in [os.environ['COLLOPT_STAGE'] + '/extra'] if os.path.isdir(path)]
 html_show_sphinx = False
 html_show_copyright = False
 html_use_index = False

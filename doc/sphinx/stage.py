@@ -166,17 +166,21 @@ def stage_man(source, tools, folder, pages):
 
 SHAPES = [['--ranks', '8'], ['--ranks', '8', '--nodes', '2'], ['--ranks', '8', '--node-ranks', '4'],
           ['--ranks', '9'], ['--ranks', '4']]
+# Those that textbooks have, and one of nodes, move on a page of their own.
+MOVING = ['binomial', 'recursive_doubling', 'recursive_halving', 'rabenseifner', 'ring', 'two_tree',
+          'lanes']
 PARAMETERS = ['', ':dims=4x2', ':net=(ring)', ':segment=64']
 
 
 def drawing(tools, collective, name):
-    """A schedule of few ranks as SVG, and the command that drew it."""
+    """A schedule of few ranks as SVG and as a page that moves, and the command that drew it."""
     for parameters in PARAMETERS:
         for shape in SHAPES:
             words = [collective, '--algorithm', name + parameters, '--count', '64', *shape]
             text = tools.run('collopt-plan', *words, '--format', 'svg', check=False)
             if text:
-                return text, 'collopt-plan ' + ' '.join(words) + ' --format svg'
+                page = tools.run('collopt-plan', *words, '--format', 'html')
+                return text, page, 'collopt-plan ' + ' '.join(words) + ' --format svg'
     die(f'collopt-plan draws no schedule of {collective} by {name}')
     return None
 
@@ -190,9 +194,14 @@ def size_text(n):
 
 
 def entry(tools, a, folder):
-    text, command = drawing(tools, a['collective'], a['name'])
+    text, page, command = drawing(tools, a['collective'], a['name'])
     picture = f'{a["collective"]}-{a["name"]}.svg'
+    moving = f'moving/{a["collective"]}-{a["name"]}.html'
     write(text, folder, 'catalogue', picture)
+    link = ''
+    if a['name'] in MOVING:
+        write(page, folder, 'extra', moving)
+        link = f'<a href="../{moving}">Step by step</a>\n\n'
     lines = [f'## {a["name"]}', '', a['summary'][0].upper() + a['summary'][1:] + '.', '',
              f'| operations | {"those that commute" if a["commutative_only"] else "any"} |',
              '|---|---|', f'| rounds on 64 ranks and on 60 | {a["rounds"]} |',
@@ -205,7 +214,7 @@ def entry(tools, a, folder):
             values = f'{"each " if p["list"] else ""}{least} to {most}'
         lines.append(f'| parameter `{p["name"]}` | {p.get("meaning") or ""} ({values}) |')
     image = f'![Schedule of {a["collective"]} by {a["name"]}]({picture})'
-    return '\n'.join(lines) + f'\n\n{image}\n\n    {command}\n\n'
+    return '\n'.join(lines) + f'\n\n{image}\n\n{link}    {command}\n\n'
 
 
 def stage_catalogue(tools, algorithms, folder):

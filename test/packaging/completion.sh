@@ -135,7 +135,7 @@ all_offer()             # SHELL
     "${shell}_offers" collopt compare --
     offers "$shell" collopt 'compare --' --pairs --own-time --progress --json
     "${shell}_offers" collopt-plan allreduce --format ''
-    offers "$shell" collopt-plan '--format' text svg json
+    offers "$shell" collopt-plan '--format' text svg html json
     "${shell}_offers" collopt-plan allreduce --algorithm recursive_d
     offers "$shell" collopt-plan '--algorithm recursive_d' recursive_doubling
     "${shell}_offers" collopt-info --variable COLLOPT_WA

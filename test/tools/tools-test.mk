@@ -14,6 +14,7 @@ TOOLS_TESTS = \
 	test/tools/doctor.sh \
 	test/tools/habits.sh \
 	test/tools/hosts.sh \
+	test/tools/moving.sh \
 	test/tools/pages.sh \
 	test/tools/pictures.sh \
 	test/tools/ps.sh \
@@ -28,6 +29,7 @@ EXTRA_DIST += $(TOOLS_TESTS) \
 	test/tools/browser.py \
 	test/tools/hang.c \
 	test/tools/hang.sh \
+	test/tools/moving_test.py \
 	test/tools/pictures_test.py \
 	test/tools/report_page.py \
 	test/tools/report_test.py \

@@ -6,6 +6,7 @@
 #include "catalogue/choice.h"
 #include "catalogue/expression.h"
 #include "collopt.h"
+#include "plan/html.h"
 #include "plan/json.h"
 #include "plan/plan.h"
 #include "plan/svg.h"
@@ -29,6 +30,7 @@ static const struct {
 } formats[] = {
     { "text", plan_text },
     { "svg", plan_svg },
+    { "html", plan_html },
     { "json", plan_json },
 };
 
@@ -134,7 +136,7 @@ static void usage(FILE *to)
         "      --order          the operation does not commute\n"
         "      --in-place       with MPI_IN_PLACE\n"
         "      --rank N         only what this rank does\n"
-        "      --format text|svg|json  (text)\n"
+        "      --format text|svg|html|json  (text)\n"
         "      --json           the same as --format json\n"
         "      --alpha S        seconds that a message takes (1e-6)\n"
         "      --beta S         seconds for each of its bytes (1e-10)\n"

@@ -4,7 +4,7 @@
  * Every stretch of memory carries with it which part of the vector it is and the operands of which
  * ranks are summed up in it, so a message is told by what is in it and not by where it lay.
  *
- * plan.c replays; text.c, svg.c and json.c write. */
+ * plan.c replays; text.c, svg.c, html.c and json.c write. */
 #ifndef COLLOPT_TOOLS_PLAN_PLAN_H
 #define COLLOPT_TOOLS_PLAN_PLAN_H
 

@@ -114,7 +114,8 @@ static void put_arrow(const struct drawing *d, double x1, double y1, double x2, 
     double length = hypot(x2 - x1, y2 - y1), dx = (x2 - x1) / length, dy = (y2 - y1) / length;
 
     fprintf(d->to,
-            "<path d=\"M%.1f %.1fL%.1f %.1f\" stroke=\"%s\" stroke-width=\"%.1f\" fill=\"none\"/>"
+            "<path class=\"arrow\" pathLength=\"1\" d=\"M%.1f %.1fL%.1f %.1f\" stroke=\"%s\" "
+            "stroke-width=\"%.1f\" fill=\"none\"/>"
             "<path d=\"M%.1f %.1fL%.1f %.1fL%.1f %.1fz\" fill=\"%s\"/>\n",
             x1, y1, x2 - 6 * dx, y2 - 6 * dy, stroke, d->row < 36 ? 1.2 : 1.8, x2, y2,
             x2 - 9 * dx - 3.6 * dy, y2 - 9 * dy + 3.6 * dx, x2 - 9 * dx + 3.6 * dy,
@@ -197,7 +198,8 @@ static void put_transfers(const struct drawing *d)
         if (blocks == 1)
             colour(d->plan, first, 0.4, stroke);
         label(d->plan, &t->what, text, sizeof text);
-        fprintf(d->to, "<g%s>", is_pale(d, t->from, t->to) ? " opacity=\"0.13\"" : "");
+        fprintf(d->to, "<g class=\"message\" data-round=\"%d\"%s>", t->round,
+                is_pale(d, t->from, t->to) ? " opacity=\"0.13\"" : "");
         put_arrow(d, x + BAR + 9, y, x + d->column - 8, y_of(d, t->to), stroke);
         put_bar(d, x + 6, y - BAR_HIGH / 2.0, BAR, BAR_HIGH, &t->what);
         put_text(d, x + 6, y - BAR_HIGH / 2.0 - 3, d->row < 26 ? 9 : 11, "fill=\"#1f2933\"", text);
@@ -220,7 +222,9 @@ static void put_works(const struct drawing *d)
         if (w->operands < 2 || done[w->rank] || is_pale(d, w->rank, w->rank))
             continue;
         done[w->rank] = true;
+        fprintf(d->to, "<g data-round=\"%d\">", round);
         put_plus(d, x_of(d, round + 1) - 1, y_of(d, w->rank));
+        fprintf(d->to, "</g>\n");
     }
 }
 
@@ -228,6 +232,7 @@ static void put_results(const struct drawing *d)
 {
     double x = x_of(d, d->plan->totals.rounds + 1) + 14;
 
+    fprintf(d->to, "<g data-round=\"%d\">\n", d->plan->totals.rounds + 1);
     for (int k = 0; k < d->plan->problem.ranks; k++) {
         const struct plan_pieces *what = &d->plan->result[k];
         char text[64];
@@ -238,6 +243,7 @@ static void put_results(const struct drawing *d)
         put_bar(d, x, y_of(d, k) - BAR_HIGH / 2.0, BAR, BAR_HIGH, what);
         put_text(d, x + BAR + 6, y_of(d, k) + 4, 11, "fill=\"#1f2933\"", text);
     }
+    fprintf(d->to, "</g>\n");
 }
 
 /* The vector with its blocks' numbers. */
@@ -315,6 +321,19 @@ static int column(int ranks, int rounds)
     return room < least ? least : room > 200 ? 200 : room;
 }
 
+bool plan_can_be_drawn(const struct plan *plan)
+{
+    int ranks = plan->problem.ranks, rounds = plan->totals.rounds;
+
+    if (ranks <= MOST_RANKS && rounds <= MOST_ROUNDS)
+        return true;
+    fprintf(stderr,
+            "collopt-plan: %d ranks and %d rounds are too many for a drawing, which takes %d and "
+            "%d; the formats text and json take any\n",
+            ranks, rounds, MOST_RANKS, MOST_ROUNDS);
+    return false;
+}
+
 bool plan_svg(const struct plan *plan, int rank, FILE *to)
 {
     int ranks = plan->problem.ranks, rounds = plan->totals.rounds;
@@ -328,14 +347,8 @@ bool plan_svg(const struct plan *plan, int rank, FILE *to)
     struct titles titles;
     char title[600];
 
-    if (ranks > MOST_RANKS || rounds > MOST_ROUNDS) {
-        fprintf(stderr,
-                "collopt-plan: %d ranks and %d rounds are too many for a drawing, which takes %d "
-                "and %d; "
-                "the other formats take any\n",
-                ranks, rounds, MOST_RANKS, MOST_ROUNDS);
+    if (!plan_can_be_drawn(plan))
         return false;
-    }
     find_titles(plan, &titles);
     wide = fmax(fmax(wide, NARROWEST), fmax(titles.wide, legend));
     plan_title(plan, title, sizeof title);
