@@ -88,7 +88,8 @@ for d in $drawn; do
     run "$collective" --algorithm "${algorithm%:*}" --ranks "$ranks" --format svg
     messages=$("$plan" "$collective" --algorithm "${algorithm%:*}" --ranks "$ranks" |
         sed -n 's/^messages *\([0-9]*\).*/\1/p')
-    [ "$(grep -c '^<g class="message"' "$work/out")" -eq "$messages" ] || fail "not $messages arrows in $what"
+    [ "$(grep -c '^<g class="message"' "$work/out")" -eq "$messages" ] ||
+        fail "not $messages arrows in $what"
     if command -v xmllint >/dev/null; then
         xmllint --noout "$work/out" || fail "$what is not XML"
     elif command -v python3 >/dev/null; then

@@ -1,5 +1,5 @@
-"""Steps through a page of collopt-plan in a browser: each step shows the messages of its round and no
-others, those of rounds before are pale, and buttons and keys do what they say.
+"""Steps through a page of collopt-plan in a browser: each step shows the messages of its round and
+no others, those of rounds before are pale, and buttons and keys do what they say.
 
     moving_test.py PAGE.html PLAN.json
 """

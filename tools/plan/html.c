@@ -1,6 +1,6 @@
 /* A plan as a page: the drawing of svg.c, of which each step shows the messages of one round, those
- * of the rounds before it pale, and nothing of what comes after it. The page needs nothing else, and
- * without its script shows the whole drawing. */
+ * of the rounds before it pale, and nothing of what comes after it. The page needs nothing else.
+ * Without its script it shows the whole drawing. */
 #include "config.h"
 
 #include "plan/html.h"
