@@ -631,6 +631,7 @@ static const char *figure(double value, int behind, struct figure *f)
     return f->text;
 }
 
+/* Nonblocking reductions overlap: what they take together may be more than all of the time. */
 static void write_share(const struct collopt_report *r, FILE *to)
 {
     const struct collopt_spread *all = &r->seconds, *part = &r->reductions;
@@ -640,7 +641,8 @@ static void write_share(const struct collopt_report *r, FILE *to)
         fprintf(to, "  reductions took %s of %s s (%s%%) in the mean of the ranks, %s s at most\n",
                 figure(part->sum / (double)part->ranks, 6, &mean),
                 figure(all->sum / (double)all->ranks, 6, &of),
-                figure(100 * part->sum / all->sum, 1, &share), figure(part->most, 6, &most));
+                figure(part->sum < all->sum ? 100 * part->sum / all->sum : 100, 1, &share),
+                figure(part->most, 6, &most));
 }
 
 static void write_late(const struct collopt_late *l, const char *host, uint64_t ranks, FILE *to)

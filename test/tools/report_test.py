@@ -124,6 +124,23 @@ class Words(unittest.TestCase):
         self.assertEqual(text.clean("a\033[31mb\0\ud800c\x9b"), "a\ufffd[31mb\ufffd\ufffdc\ufffd")
 
 
+class Sizes(Files):
+    def test_jobs_of_other_sizes_are_said_first(self):
+        two, four = (self.write("%d.json" % n, of_rank(0, n, 0.1)) for n in (2, 4))
+        said = self.tool(two, four)
+        self.assertLess(said.index("Jobs of 2 and 4 ranks: other sizes, not comparable\n"),
+                        said.index("The whole jobs"))
+        again = self.tool(two, self.write("again.json", of_rank(0, 2, 0.1)))
+        self.assertNotIn("other sizes", again)
+
+    def test_no_share_is_more_than_all(self):
+        whole = of_rank(0, 2, 0.1)
+        whole["reductions"] = spread(3 * whole["seconds"]["mean"])
+        said = self.tool(self.write("r.json", whole))
+        self.assertIn("Reductions took 100% of the run", said)
+        self.assertNotRegex(said, r"[1-9]\d\d\.?\d*%(?<!100%)")
+
+
 class Reading(Files):
     def test_documented_example(self):
         example = re.search(r"```json\n(.*?)```", read_source("doc/report.md"), re.S).group(1)

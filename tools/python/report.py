@@ -109,7 +109,7 @@ def headline(report):
     if report.share is None:
         return ("Reductions took %s" % seconds(report.reductions.mean) if report.reductions
                 else "What ran")
-    return "Reductions took %s of the run" % percent(min(report.share, 1))
+    return "Reductions took %s of the run" % percent(report.share)
 
 
 def summary(report):
@@ -149,11 +149,17 @@ def comparison(list_of):
     """(headline, summary) of several reports."""
     names = ["“%s”" % name for name in views.labels(list_of)]
     first, last = list_of[0], list_of[-1]
+    sizes = sorted(set(r.ranks for r in list_of))
     parts = ["%s of %s in %s" % (seconds(r.reductions.mean),
                                  seconds(r.seconds.mean) if r.seconds else "an unknown time", name)
              for r, name in zip(list_of, names) if r.reductions]
     lead = ("Time in reductions: %s, mean of the ranks. These are single runs, so differences may "
             "be noise." % ", ".join(parts))
+    if len(sizes) > 1:
+        counts = "%s and %s" % (", ".join(count(n) for n in sizes[:-1]), count(sizes[-1]))
+        return ("Jobs of %s ranks: other sizes, not comparable" % counts,
+                "A rank of a larger job has other work, and its reductions have more steps, so "
+                "that ratios below say nothing about collopt. %s" % lead)
     if len(list_of) > 2 or not first.reductions or not last.reductions:
         return "%d reports side by side" % len(list_of), lead
     factor = views.times_as_fast(first.reductions.mean, last.reductions.mean)

@@ -135,10 +135,11 @@ class Report:
 
     @property
     def share(self):
-        """What part of the run reductions are; None: not known."""
+        """What part of the run reductions are; None: not known. Nonblocking ones overlap, so that
+        their sum may be more than all of it."""
         if not self.seconds or not self.reductions or self.seconds.mean <= 0:
             return None
-        return self.reductions.mean / self.seconds.mean
+        return min(self.reductions.mean / self.seconds.mean, 1)
 
 
 @dataclass
