@@ -33,7 +33,7 @@ NOT_FOR_USERS = {'tools/info/algorithms-page.c', 'tools/shared/replay.c', 'tools
 FILLED = {'src/mpi/node/agree.c': {'text'},
           'src/base/contents.c': {'why'}, 'tools/tune/guidelines.c': {'h->sentence'}}
 SHELL = ['tools/*.in']
-PYTHON = ['tools/python/*.py']
+PYTHON = ['tools/python/*.py', 'packaging/wheel/collopt/*.py']
 RAISED = r'(?:\w+\.)?(?:Wrong|Failed|Bad|BadReport)'      # exceptions whose text the user sees
 
 LITERAL = re.compile(r'"((?:[^"\\]|\\.)*)"')

@@ -20,8 +20,8 @@ COMMAND   as collopt COMMAND: a launcher and what it starts, or compare,
           profile, doctor, ps, demo; python -m collopt --help lists all"""
 
 
-def die(words):
-    sys.exit("collopt: " + words)
+class Wrong(Exception):
+    """What cannot be done, in words for the user."""
 
 
 def environment():
@@ -40,12 +40,14 @@ def check_mpi():
         mpi4py.rc.initialize = False
         from mpi4py import MPI
     except (ImportError, RuntimeError) as why:
-        die(f"run is for programs that use mpi4py, which {sys.executable} cannot load: {why}")
+        raise Wrong("run is for programs that use mpi4py, which %s cannot load: %s"
+                    % (sys.executable, why))
     vendor = MPI.get_vendor()[0]
     parts = os.path.join(PREFIX, "lib", "collopt")
     have = sorted(name[len("libcollopt-"):-len(".so")] for name in os.listdir(parts))
     if "abi" not in have and PARTS.get(vendor) not in have:
-        die(f"mpi4py is for {vendor}; this build of collopt serves {' and '.join(have)}")
+        raise Wrong("mpi4py is for %s; this build of collopt serves %s"
+                    % (vendor, " and ".join(have)))
 
 
 def run(words):
@@ -63,19 +65,26 @@ def run(words):
 def command(name, words):
     path = os.path.join(PREFIX, "bin", name)
     if not os.path.exists(path):
-        die(f"this build has no {name}")
+        raise Wrong("this wheel has no %s" % name)
     os.execve(path, [path] + words, environment())
+
+
+def ended(action, *words):
+    try:
+        action(*words)
+    except Wrong as why:
+        sys.exit("collopt: %s" % why)
 
 
 def script():
     """Of the commands that pip makes: that of their own name."""
-    command(os.path.basename(sys.argv[0]), sys.argv[1:])
+    ended(command, os.path.basename(sys.argv[0]), sys.argv[1:])
 
 
 def main():
     if sys.argv[1:2] == ["run"]:
-        run(sys.argv[2:])
-    command("collopt", sys.argv[1:])
+        ended(run, sys.argv[2:])
+    ended(command, "collopt", sys.argv[1:])
 
 
 if __name__ == "__main__":
