@@ -48,6 +48,8 @@ COLLOPT_CORE_SOURCES = \
 	src/model/machine.h \
 	src/model/model.c \
 	src/model/model.h \
+	src/model/offload.c \
+	src/model/offload.h \
 	src/model/traffic.c \
 	src/model/traffic.h \
 	src/mpi/host/quirks.c \
@@ -179,6 +181,8 @@ COLLOPT_BACKEND_SOURCES = \
 	src/mpi/host/handles.h \
 	src/mpi/host/host.c \
 	src/mpi/host/host.h \
+	src/mpi/host/offload.c \
+	src/mpi/host/offload.h \
 	src/mpi/host/poll.c \
 	src/mpi/host/poll.h \
 	src/mpi/host/progress.c \

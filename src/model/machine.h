@@ -46,6 +46,7 @@ size_t collopt_eager(const struct collopt_way *w);
 
 struct collopt_fragments;       /* fragments.h */
 struct collopt_host_times;      /* host_times.h */
+struct collopt_offload;         /* offload.h */
 struct collopt_rules;           /* settings/rules.h */
 struct collopt_problem;
 
@@ -62,6 +63,8 @@ struct collopt_machine {
     bool shm;                   /* messages inside nodes use shared memory, not the host */
     bool ideal;                 /* the replay's ports: one in, one out, and streams never collide */
     enum collopt_mpi mpi;       /* the host, set by the caller */
+    /* what the host hands its reductions between nodes to, set by the caller; NULL: nothing */
+    const struct collopt_offload *offload;
     /* what was measured on such machines; NULL: nothing */
     const struct collopt_host_times *host_times;        /* of the host's collectives */
     const struct collopt_fragments *fragments;

@@ -24,6 +24,7 @@ const char *const collopt_reason_names[COLLOPT_REASONS] = {
     [COLLOPT_PASS_REFUSED] = "communicator not taken over",
     [COLLOPT_PASS_NATIVE] = "COLLOPT_GPU=native",
     [COLLOPT_PASS_CHOSEN] = "MPI library chosen",
+    [COLLOPT_PASS_OFFLOADED] = "left to the network",
     [COLLOPT_PASS_NESTED] = "called from inside a collective",
     [COLLOPT_PASS_UNSUPPORTED] = "not in shared memory",
     [COLLOPT_PASS_TOOL] = "taken past collopt by a tool",

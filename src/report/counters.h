@@ -24,6 +24,7 @@ enum collopt_reason {
     COLLOPT_PASS_REFUSED,
     COLLOPT_PASS_NATIVE,        /* COLLOPT_GPU=native */
     COLLOPT_PASS_CHOSEN,        /* the host was forced or selected */
+    COLLOPT_PASS_OFFLOADED,     /* the host has the network reduce between nodes */
     COLLOPT_PASS_NESTED,        /* called from inside collopt */
     /* nonblocking or persistent, on several nodes or without shared memory */
     COLLOPT_PASS_UNSUPPORTED,

@@ -37,6 +37,7 @@ struct collopt_problem {
     bool commutative;
     bool exact;                 /* any bracketing and any order give the same bits (integer sums,
                                  * MIN, AND ...) */
+    bool users;                 /* the operation is a function of the program's */
     bool once;                  /* all that goes into a result must be combined in one fold (sums
                                  * that are rounded once) */
     bool anywhere;              /* COLLOPT_REPRODUCIBLE: the order of combination must be the same

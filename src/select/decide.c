@@ -17,12 +17,14 @@
 #include "model/host_times.h"
 #include "model/machine.h"
 #include "model/model.h"
+#include "model/offload.h"
 #include "schedule/problem.h"
 #include "select/measured.h"
 #include "select/prediction_cache.h"
 #include "select/reproducible.h"
 #include "settings/rules.h"
 #include "settings/settings.h"
+#include "topology/topology.h"
 
 /* ---- by the model ---------------------------------------------------------------------------- */
 
@@ -169,6 +171,19 @@ static bool by_rules(const char *what, const struct collopt_rules *rules,
     return false;
 }
 
+/* Inside a node nothing is faster than its memory. */
+static bool by_offload(const struct collopt_problem *p, struct collopt_decision *d)
+{
+    const struct collopt_offload *o = p->machine ? p->machine->offload : NULL;
+
+    if (!o || p->topology->nodes < 2 || !collopt_offload_serves(o, p))
+        return false;
+    d->choice = (struct collopt_choice){ .algorithm = NULL };
+    d->offloaded = true;
+    snprintf(d->why, sizeof d->why, "between nodes, %s", o->name);
+    return true;
+}
+
 static bool by_measurement(const struct collopt_problem *p, struct collopt_decision *d)
 {
     if (!collopt_settings()->machine && collopt_long_over_tcp(p, &d->choice)) {
@@ -226,12 +241,12 @@ void collopt_select_again(const struct collopt_problem *p, struct collopt_rememb
                           struct collopt_decision *d)
 {
     pthread_once(&once, read_forced);
-    d->open = false;
+    d->open = d->offloaded = false;
     if (as_forced(p, d) || (p->anywhere ? collopt_select_reproducible(p, d)
                                        : by_rules("rule", collopt_settings()->rules, p, d)))
         return;
     d->open = !p->anywhere;
-    if (!p->anywhere && (by_measurement(p, d) || by_prediction(p, r, d)))
+    if (!p->anywhere && (by_offload(p, d) || by_measurement(p, d) || by_prediction(p, r, d)))
         return;
     d->choice = (struct collopt_choice){ 0 };
     snprintf(d->why, sizeof d->why, "no algorithm here can serve this");

@@ -9,12 +9,11 @@
 struct collopt_problem;
 
 /* Fills DECISION for P from the first source that answers: a forced algorithm, the user's rules,
- * measurements on such a machine, the model (where the host's measured time is known, it takes
- * part). Under COLLOPT_REPRODUCIBLE a table takes the place of all but the first (reproducible.c).
- * If a forced algorithm cannot serve P, one notice is printed and the next source answers.
- * Predictions are for collopt_rounded() elements:
- * one takes as long as tens of short calls, so programs whose counts never repeat should not pay
- * for each. */
+ * what the host hands to the network, measurements on such a machine, the model (where the host's
+ * measured time is known, it takes part). Under COLLOPT_REPRODUCIBLE a table takes the place of all
+ * but the first (reproducible.c). If a forced algorithm cannot serve P, one notice is printed and
+ * the next source answers. Predictions are for collopt_rounded() elements: one takes as long as
+ * tens of short calls, so programs whose counts never repeat should not pay for each. */
 void collopt_select(const struct collopt_problem *p, struct collopt_decision *decision);
 /* The same, with the prediction cache R, unless it is NULL. */
 struct collopt_remembered;

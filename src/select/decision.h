@@ -10,6 +10,7 @@ struct collopt_decision {
     struct collopt_choice choice;       /* algorithm NULL: host */
     char why[160];                      /* "forced by COLLOPT_ALLREDUCE", "predicted 1.20 us; ring
                                          * 4.31 us", ... */
+    bool offloaded;             /* to the host, which has the network reduce */
     bool open;                          /* predicted, not stated: trials may replace it */
 };
 

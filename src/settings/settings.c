@@ -97,6 +97,10 @@ static const struct collopt_setting_row rows[] = {
       .values = "auto|host|native", .preset = "auto", FIELD(gpu),
       .help = "device memory; auto: staged in host memory; host: there is none; native: all is the "
               "MPI library's" },
+    { .name = "COLLOPT_OFFLOAD", .kind = COLLOPT_WORD, .scope = COLLOPT_AGREED,
+      .values = "auto|host|ignore", .preset = "auto", FIELD(offload),
+      .help = "Allreduce and Reduce between nodes; auto: the MPI library's where it has HCOLL or "
+              "the like" },
     { .name = "COLLOPT_TOPOLOGY", .kind = COLLOPT_SHAPE, .scope = COLLOPT_AGREED,
       .values = "torus:NxN...|mesh:NxN...|nodes:N[,N...]|file:FILE|cartesian|none",
       .preset = "auto", FIELD(topology),
@@ -353,6 +357,7 @@ static bool set(struct collopt_settings *s, const struct collopt_setting_row *ro
 _Static_assert(sizeof(enum collopt_log) == sizeof(unsigned)
                    && sizeof(enum collopt_wait) == sizeof(unsigned)
                    && sizeof(enum collopt_gpu) == sizeof(unsigned)
+                   && sizeof(enum collopt_offloading) == sizeof(unsigned)
                    && sizeof(enum collopt_reproducible) == sizeof(unsigned),
                "set() and collopt_setting_value_text() copy enums as unsigned");
 

@@ -14,6 +14,7 @@ enum collopt_shm { COLLOPT_SHM_AUTO, COLLOPT_SHM_OFF };
 enum collopt_wait { COLLOPT_WAIT_AUTO, COLLOPT_WAIT_SPIN, COLLOPT_WAIT_YIELD };
 enum collopt_async { COLLOPT_ASYNC_OFF, COLLOPT_ASYNC_THREAD };
 enum collopt_gpu { COLLOPT_GPU_AUTO, COLLOPT_GPU_HOST, COLLOPT_GPU_NATIVE };
+enum collopt_offloading { COLLOPT_OFFLOAD_AUTO, COLLOPT_OFFLOAD_HOST, COLLOPT_OFFLOAD_IGNORE };
 enum collopt_reproducible { COLLOPT_NOT_REPRODUCIBLE, COLLOPT_BY_PLACEMENT, COLLOPT_EXACTLY };
 
 struct collopt_settings {
@@ -35,6 +36,7 @@ struct collopt_settings {
     size_t shm_size;            /* COLLOPT_SHM_SIZE: bytes of shared memory of a process */
     enum collopt_async async;   /* COLLOPT_ASYNC */
     enum collopt_gpu gpu;       /* COLLOPT_GPU */
+    enum collopt_offloading offload;    /* COLLOPT_OFFLOAD */
     enum collopt_reproducible reproducible;     /* COLLOPT_REPRODUCIBLE; where it is set, AFTER is
                                                  * 1 */
     const char *topology;       /* COLLOPT_TOPOLOGY: the shape of the machine; NULL: as found */

@@ -52,6 +52,7 @@ MPI_TESTS = \
 	test/mpi/local.sh \
 	test/mpi/locale.sh \
 	test/mpi/nodes.sh \
+	test/mpi/offload.sh \
 	test/mpi/pairs.sh \
 	test/mpi/quirks.sh \
 	test/mpi/reproducible.sh \

@@ -33,6 +33,7 @@ has '^  allreduce$'
 has '^\* COLLOPT_WAIT=spin$'
 has '^\* COLLOPT_ALLREDUCE=host$'
 has '^  COLLOPT_AFTER=auto$'
+has '^  HCOLL  *libhcoll.so  *coll_hcoll_enable$'
 if [ -f "$build/.libs/libcollopt-openmpi.so" ]; then
     has '^  openmpi .*built with Open MPI [0-9].*libcollopt-openmpi\.so$'
 fi

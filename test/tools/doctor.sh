@@ -46,6 +46,13 @@ for host in $native_hosts; do
     has "backend .*/libcollopt-$host\\.so"
     has 'MPI \(Open MPI\|MPICH\) [v0-9]'
     hasnt 'sum '
+    # what looks like a library that reduces in the network, between two nodes
+    echo 'int collopt_test_of_hcoll;' >hcoll.c
+    ${CC:-cc} -shared -fPIC -Wl,-soname,libhcoll.so.1 -o libhcoll.so.1 hcoll.c || fail 'no stand-in'
+    # shellcheck disable=SC2046
+    LD_PRELOAD=$work/libhcoll.so.1 OMPI_MCA_coll_hcoll_enable=1 MPIR_CVAR_ENABLE_HCOLL=1 \
+        COLLOPT_TOPOLOGY=nodes:1 doctor 0 "$host, HCOLL" $(launcher_of "$host") -n 2
+    has 'note: between nodes the MPI library has HCOLL reduce: .*COLLOPT_OFFLOAD=ignore'
     standins "$host"
     for launcher in 'srun' 'flux run'; do
         # shellcheck disable=SC2086

@@ -10,6 +10,7 @@
 #include "model/fragments.h"
 #include "model/host_times.h"
 #include "model/machine.h"
+#include "model/offload.h"
 #include "schedule/bound.h"
 #include "schedule/problem.h"
 #include "select/decide.h"
@@ -381,6 +382,123 @@ START_TEST(choosing)
 }
 END_TEST
 
+/* ---- what the network reduces ---- */
+
+static const char *const *given;        /* "libhcoll.so", "NAME=value" ..., NULL at the end */
+
+static bool loaded(const char *library)
+{
+    for (int i = 0; given[i]; i++)
+        if (strcmp(given[i], library) == 0)
+            return true;
+    return false;
+}
+
+static bool setting_of(const char *name, char *value, size_t size)
+{
+    size_t n = strlen(name);
+
+    for (int i = 0; given[i]; i++)
+        if (strncmp(given[i], name, n) == 0 && given[i][n] == '=') {
+            snprintf(value, size, "%s", given[i] + n + 1);
+            return true;
+        }
+    return false;
+}
+
+/* A library counts where it is switched on, and for Open MPI where it goes before coll/tuned. */
+START_TEST(offloads)
+{
+    static const struct {
+        const char *name, *given[6];
+    } all[] = {
+        { NULL, { NULL } },
+        { NULL, { "libhcoll.so", NULL } },
+        { NULL, { "coll_hcoll_enable=1", NULL } },
+        { "HCOLL", { "libhcoll.so", "coll_hcoll_enable=1", NULL } },
+        { "HCOLL", { "libhcoll.so", "coll_hcoll_enable=1", "coll_hcoll_priority=90",
+                     "coll_tuned_priority=30", NULL } },
+        { NULL, { "libhcoll.so", "coll_hcoll_enable=1", "coll_hcoll_priority=9",
+                  "coll_tuned_priority=30", NULL } },
+        { NULL, { "libhcoll.so", "coll_hcoll_enable=0", NULL } },
+        { NULL, { "libhcoll.so", "coll_hcoll_enable=false", NULL } },
+        { "HCOLL", { "libhcoll.so", "MPIR_CVAR_ENABLE_HCOLL=yes", NULL } },
+        { "HCOLL", { "libhcoll.so", "I_MPI_COLL_EXTERNAL=hcoll", NULL } },
+        { NULL, { "libucc.so", "coll_ucc_enable=0", NULL } },
+        { NULL, { "libucc.so", "coll_ucc_enable=1", "coll_ucc_priority=10",
+                  "coll_tuned_priority=30", NULL } },
+        { "UCC", { "libucc.so", "coll_ucc_enable=1", "coll_ucc_priority=100",
+                   "coll_tuned_priority=30", NULL } },
+        { NULL, { "libsharp_coll.so", NULL } },
+        { "SHARP", { "libsharp_coll.so", "MV2_ENABLE_SHARP=1", NULL } },
+        { NULL, { "libportals.so", NULL } },
+        { "Portals 4", { "libportals.so", "coll_portals4_priority=40", "coll_tuned_priority=30",
+                         NULL } },
+        { "DMAPP", { "libdmapp.so", "MPICH_USE_DMAPP_COLL=1", NULL } },
+    };
+    static const struct collopt_offload_asked ask = { loaded, setting_of };
+
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        int found;
+
+        given = all[i].given;
+        found = collopt_offload_find(&ask);
+        if (all[i].name)
+            ck_assert_msg(found > 0 && strcmp(collopt_offloads[found - 1].name, all[i].name) == 0,
+                          "%zu: %d, not %s", i, found, all[i].name);
+        else
+            ck_assert_msg(found == 0, "%zu: %s", i, found ? collopt_offloads[found - 1].name : "");
+    }
+}
+END_TEST
+
+/* Between nodes, an Allreduce or a Reduce of an operation of MPI's. */
+START_TEST(offloaded)
+{
+    static const int node[4] = { 0, 0, 1, 1 };
+    static const struct collopt_offload short_ones = { .name = "X", .reduce = false, .bytes = 64 },
+                                        all = { .name = "X", .reduce = true };
+    struct collopt_topology one = { .nodes = 1 }, two = { .nodes = 2, .node = node };
+    struct collopt_machine m = collopt_bundled_machines[COLLOPT_FAST_NETWORK];
+    struct collopt_problem p = { .collective = COLLOPT_ALLREDUCE, .ranks = 4, .count = 8,
+                                 .size = 8, .commutative = true, .topology = &two,
+                                 .machine = &m };
+    struct collopt_decision d;
+
+    ck_assert(collopt_topology_measure(&two, 4));
+    collopt_select(&p, &d);
+    ck_assert(d.choice.algorithm && !d.offloaded);
+    m.offload = &short_ones;
+    collopt_select(&p, &d);
+    ck_assert(!d.choice.algorithm && d.offloaded && d.open);
+    ck_assert_str_eq(d.why, "between nodes, X");
+    p.count = 9;
+    collopt_select(&p, &d);
+    ck_assert(d.choice.algorithm && !d.offloaded);
+    p.count = 8;
+    p.collective = COLLOPT_REDUCE;
+    collopt_select(&p, &d);
+    ck_assert(d.choice.algorithm && !d.offloaded);
+    m.offload = &all;
+    collopt_select(&p, &d);
+    ck_assert(!d.choice.algorithm && d.offloaded);
+    p.count = 1 << 20;
+    collopt_select(&p, &d);
+    ck_assert(!d.choice.algorithm && d.offloaded);
+    p.users = true;
+    collopt_select(&p, &d);
+    ck_assert(d.choice.algorithm && !d.offloaded);
+    p.users = false;
+    p.collective = COLLOPT_SCAN;
+    collopt_select(&p, &d);
+    ck_assert(d.choice.algorithm && !d.offloaded);
+    p.collective = COLLOPT_ALLREDUCE;
+    p.topology = &one;
+    collopt_select(&p, &d);
+    ck_assert(d.choice.algorithm && !d.offloaded);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("host_times");
@@ -396,6 +514,8 @@ int main(void)
     tcase_add_test(tc, mistakes);
     tcase_add_test(tc, writing);
     tcase_add_test(tc, choosing);
+    tcase_add_test(tc, offloads);
+    tcase_add_test(tc, offloaded);
     tcase_set_timeout(tc, 60);
     suite_add_tcase(suite, tc);
     srunner_run_all(runner, CK_NORMAL);

@@ -112,6 +112,8 @@ START_TEST(values)
     ck_assert_int_eq(s.wait, COLLOPT_WAIT_YIELD);
     read_one(&s, "COLLOPT_GPU=native");
     ck_assert_int_eq(s.gpu, COLLOPT_GPU_NATIVE);
+    read_one(&s, "COLLOPT_OFFLOAD=host");
+    ck_assert_int_eq(s.offload, COLLOPT_OFFLOAD_HOST);
     read_one(&s, "COLLOPT_CUT=64");
     ck_assert_uint_eq(s.cut, 64);
     read_one(&s, "COLLOPT_SCRATCH=3G");
@@ -270,6 +272,7 @@ START_TEST(round_trip)
         "COLLOPT_SHM=off",
         "COLLOPT_SHM_SIZE=1M",
         "COLLOPT_GPU=host",
+        "COLLOPT_OFFLOAD=ignore",
         "COLLOPT_CUT=1000",
         "COLLOPT_SCRATCH=12M",
         "COLLOPT_COMMUNICATORS=7",
@@ -352,6 +355,8 @@ START_TEST(hashes)
         "COLLOPT_ADAPT=on",
         "COLLOPT_GPU=host",
         "COLLOPT_GPU=native",
+        "COLLOPT_OFFLOAD=host",
+        "COLLOPT_OFFLOAD=ignore",
         "COLLOPT_TOPOLOGY=torus:2x2",
         "COLLOPT_TOPOLOGY=mesh:2x2",
         "COLLOPT_TOPOLOGY=nodes:4",

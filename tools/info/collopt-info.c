@@ -11,6 +11,7 @@
 #include "kernels/isa.h"
 #include "model/host_times.h"
 #include "model/machine.h"
+#include "model/offload.h"
 #include "schedule/descriptor.h"
 #include "schedule/problem.h"
 #include "settings/search_path.h"
@@ -252,6 +253,14 @@ static void print_algorithms(void)
     }
 }
 
+/* Which of them a job has, it says itself. */
+static void print_offloads(void)
+{
+    printf("\nReductions in the network: left to an MPI library that uses them, COLLOPT_OFFLOAD\n");
+    for (const struct collopt_offload *o = collopt_offloads; o->name; o++)
+        printf("  %-10s %-16s %s\n", o->name, o->library, o->enable ? o->enable : o->priority);
+}
+
 /* Set to something else than the default? */
 static bool is_set(const struct collopt_setting_row *row, const char *value)
 {
@@ -449,6 +458,7 @@ static void write_all(bool as_json, bool all, const struct collopt_settings *set
     print_places();
     print_used();
     print_algorithms();
+    print_offloads();
     print_settings(settings);
     print_kept(settings);
 }

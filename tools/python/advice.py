@@ -114,6 +114,8 @@ NOT_SERVED = {
     "intercommunicator": "are on intercommunicators, which collopt does not serve",
     "COLLOPT_GPU=native": "were left to the MPI library by COLLOPT_GPU=native; "
                           "COLLOPT_GPU=auto would copy their data to the host",
+    "left to the network": "were left to what the MPI library has in the network (HCOLL, UCC, "
+                           "SHARP); COLLOPT_OFFLOAD=ignore shows whether collopt is faster",
     "arguments left to the MPI library": "have operations, datatypes or arguments that "
                                          "collopt leaves to the MPI library",
     "taken past collopt by a tool": "were taken past collopt by a profiling tool; name the "

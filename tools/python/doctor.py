@@ -415,6 +415,9 @@ def look_at_collopt(place, options, step, found):
     if step.sum(2):
         found.wrong("with collopt, %d sums are wrong" % step.sum(2),
                     "run without collopt, and report this")
+    for line in step.rest:
+        if "the MPI library has " in line and "COLLOPT_OFFLOAD" in line:
+            found.note(line.split("collopt: ", 1)[-1])
     unloaded = where(step, lambda node: "loaded" not in node.facts)
     if unloaded:
         found.wrong("%s: the library was not loaded into the MPI program" % listed(unloaded),

@@ -19,6 +19,8 @@ REASONS = {
     "communicator not taken over": "too many communicators, or ranks that disagree",
     "COLLOPT_GPU=native": "that setting leaves all communicators to the MPI library",
     "MPI library chosen": "the MPI library's own was forced, or selected because it is faster",
+    "left to the network": "between nodes the MPI library has HCOLL, UCC, SHARP or the like "
+                           "reduce (COLLOPT_OFFLOAD)",
     "called from inside a collective": "the MPI library's own calls, and those of user "
                                        "operations; their time is part of the outer call's",
     "not in shared memory": "nonblocking and persistent ones on several nodes, "

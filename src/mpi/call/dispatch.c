@@ -292,7 +292,7 @@ static inline int serve(struct collopt_comm *c, struct collopt_call *call)
     if (plan->adapted)
         return run_trial(c, plan, call);
     return plan->algorithm ? raise(call, run(c, plan, call, NULL))
-                           : fall_back(call, c, COLLOPT_PASS_CHOSEN);
+                           : fall_back(call, c, plan->passed);
 }
 
 /* After MPI_Comm_set_info, which all ranks have called. */

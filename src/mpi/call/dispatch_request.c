@@ -128,7 +128,7 @@ static enum collopt_outcome find_transport(struct collopt_comm *c, struct collop
     case COLLOPT_FAILED:
         return lacks_plan(c, call, err);
     }
-    return (*plan)->algorithm ? COLLOPT_RUN : fall_back(call, COLLOPT_PASS_CHOSEN);
+    return (*plan)->algorithm ? COLLOPT_RUN : fall_back(call, (*plan)->passed);
 }
 
 enum collopt_outcome collopt_dispatch_persistent(struct collopt_call *call,

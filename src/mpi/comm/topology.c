@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "model/host_times.h"
 #include "model/machine.h"
+#include "model/offload.h"
 #include "mpi/node/agree.h"
 #include "mpi/comm/comm.h"
 #include "mpi/node/locality.h"
@@ -57,6 +58,44 @@ static enum collopt_network network_of(const struct collopt_comm *c,
     for (int r = 0; r < c->ranks; r++)
         fast &= seen[r].fast != 0;
     return collopt_network_of(&c->map.topology, fast);
+}
+
+/* ---- what the host has the network do -------------------------------------------------------- */
+
+static void say_offload(const struct collopt_comm *c, const struct collopt_offload *o)
+{
+    if (!o || o == &collopt_offload_stated || c->map.topology.nodes < 2 || !collopt_speaks())
+        return;
+    collopt_warn_once("between nodes the MPI library has %s reduce: calls of MPI_Allreduce%s are "
+                      "left to it there unless rules or variables name an algorithm; "
+                      "COLLOPT_OFFLOAD=ignore changes this",
+                      o->name, o->reduce ? " and MPI_Reduce" : "");
+}
+
+static void say_one_sided(const struct collopt_comm *c)
+{
+    if (c->map.topology.nodes > 1)
+        collopt_say_once(COLLOPT_LOG_DECIDE,
+                         "the ranks find different libraries that reduce in the network, or only "
+                         "some find one: collopt reduces between nodes itself");
+}
+
+/* The same on all ranks of C; a machine file has the host's times instead.  NULL: nothing. */
+static const struct collopt_offload *offload_of(const struct collopt_comm *c,
+                                                const struct collopt_locality *seen)
+{
+    enum collopt_offloading set = collopt_settings()->offload;
+
+    if (set == COLLOPT_OFFLOAD_HOST)
+        return &collopt_offload_stated;
+    if (set == COLLOPT_OFFLOAD_IGNORE || collopt_settings()->machine)
+        return NULL;
+    for (int r = 1; r < c->ranks; r++)
+        if (seen[r].offload != seen[0].offload) {
+            say_one_sided(c);
+            return NULL;
+        }
+    return seen[0].offload > 0 ? &collopt_offloads[seen[0].offload - 1] : NULL;
 }
 
 /* ---- groups above nodes and inside them ------------------------------------------------------ */
@@ -306,6 +345,8 @@ bool collopt_map_fill(struct collopt_comm *c, MPI_Comm comm, struct collopt_loca
     collopt_machine_as_set(&c->map.machine_p2p, network_of(c, seen), false,
                            !c->own && collopt_world_bundled());
     c->map.machine.mpi = c->map.machine_p2p.mpi = host_mpi();
+    c->map.machine.offload = c->map.machine_p2p.offload = offload_of(c, seen);
+    say_offload(c, c->map.machine.offload);
     set_waiting(c, seen[c->rank].crowded);
     say_topology(c);
     return true;

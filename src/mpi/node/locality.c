@@ -7,6 +7,7 @@
 #include "base/launcher.h"
 #include "base/log.h"
 #include "mpi/host/host.h"
+#include "mpi/host/offload.h"
 #include "mpi/host/poll.h"
 #include "settings/settings.h"
 #include "shm/segment.h"
@@ -297,6 +298,7 @@ int collopt_localities_gather(MPI_Comm comm, int rank, int ranks,
         return err;
     mine.node = node[rank];
     mine.fast = has_fast_network();
+    mine.offload = collopt_host_offload();
     mine.host = my_host();
     look_at_switches(&mine);
     if ((err = look_around(comm, rank, ranks, node, &mine)))

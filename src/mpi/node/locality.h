@@ -19,6 +19,7 @@ struct collopt_locality {          /* of one rank; ints only, since it is sent *
     int world;
     int crowded;                /* its node has more ranks than usable processors */
     int fast;                   /* its node has a fast network */
+    int offload;                /* what its MPI library hands to the network (mpi/host/offload.h) */
     int host;                   /* its number in the file of hosts; -1: no file, or not listed */
     /* hashes of Slurm's switches and node; 0: not set by Slurm */
     int pattern, branch, address;

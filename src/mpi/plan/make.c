@@ -247,6 +247,7 @@ static bool decide(struct collopt_comm *c, struct collopt_plan *plan,
         .counts = plan->counts,
         .commutative = plan->facts.commutative,
         .exact = plan->facts.exact,
+        .users = !collopt_op_predefined(call->op),
         .once = plan->facts.once,
         .segments = 1,
         .topology = &c->map.topology,
@@ -267,6 +268,7 @@ static bool decide(struct collopt_comm *c, struct collopt_plan *plan,
         return plan->adapted != NULL && collopt_choice_misses() == misses;
     }
     plan->algorithm = d.choice.algorithm;
+    plan->passed = d.offloaded ? COLLOPT_PASS_OFFLOADED : COLLOPT_PASS_CHOSEN;
     if (plan->algorithm) {
         collopt_set_parameters(&p, &d.choice);
         plan->recorded = collopt_recorder_name(plan->algorithm->name);

@@ -71,6 +71,7 @@ struct collopt_plan {
 
     /* what to do; algorithm NULL: the host's own collective */
     const struct collopt_algorithm *algorithm;
+    enum collopt_reason passed; /* why, if it is the host's */
     const struct collopt_bound *bound;
     struct collopt_wire *wire;  /* [bound->messages] */
     /* [bound->slots] bytes from the start of scratch to the slot's element 0 */
