@@ -129,6 +129,7 @@ PYTHON_PARTS = \
 	tools/python/compare.py \
 	tools/python/demo.py \
 	tools/python/doctor.py \
+	tools/python/figures.py \
 	tools/python/jobs.py \
 	tools/python/openmetrics.py \
 	tools/python/page.css \

@@ -220,6 +220,13 @@ static bool input_word(struct options *o, const char *text)
         || wrong("--input: \"%s\" is not fresh or same", text);
 }
 
+static bool on_word(struct options *o, const char *text)
+{
+    o->on_nodes = strcmp(text, "nodes") == 0;
+    return o->on_nodes || strcmp(text, "world") == 0
+        || wrong("--on: \"%s\" is not world or nodes", text);
+}
+
 static bool form_word(struct options *o, const char *text)
 {
     for (int i = 0; bench_form_names[i]; i++)
@@ -270,7 +277,7 @@ static bool setting_text(struct options *o, const char *text)
 /* ---- the command line ------------------------------------------------------------------------ */
 
 enum {
-    COLLECTIVES = 1000, OPS, TYPES, SIZES, ALGORITHMS, FORM, IN_PLACE, INPUT, TIME, PRECISION,
+    COLLECTIVES = 1000, OPS, TYPES, SIZES, ALGORITHMS, ON, FORM, IN_PLACE, INPUT, TIME, PRECISION,
     CALLS, PAIRS, SEED, SETTING, CSV, JSON, PICTURE, PROGRESS, SERVE, HELP, VERSION
 };
 
@@ -279,6 +286,7 @@ static const struct option options[] = { { "collectives", required_argument, NUL
                                          { "types", required_argument, NULL, TYPES },
                                          { "sizes", required_argument, NULL, SIZES },
                                          { "algorithms", required_argument, NULL, ALGORITHMS },
+                                         { "on", required_argument, NULL, ON },
                                          { "form", required_argument, NULL, FORM },
                                          { "in-place", no_argument, NULL, IN_PLACE },
                                          { "input", required_argument, NULL, INPUT },
@@ -313,6 +321,8 @@ void options_help(FILE *to)
           "(times 8), FROM:TO:FACTOR\n"
           "  --algorithms LIST   auto unless given: what collopt would choose; all; or names as "
           "COLLOPT_ALLREDUCE takes them\n"
+          "  --on world|nodes    all ranks, or those of each node by themselves, all nodes at the "
+          "same time; world unless given\n"
           "  --form blocking|persistent|nonblocking  how both call; blocking unless given\n"
           "                      persistent: MPI_Start, MPI_Wait of what MPI_Allreduce_init made;\n"
           "                      nonblocking: MPI_Iallreduce, MPI_Wait\n"
@@ -353,6 +363,7 @@ static bool take(struct options *o, int option, const char *value)
     case TYPES:         return name_list("--types", value, bench_type_names, o->type);
     case SIZES:         return size_list(o, value);
     case ALGORITHMS:    return algorithm_list(o, value);
+    case ON:            return on_word(o, value);
     case FORM:          return form_word(o, value);
     case IN_PLACE:      return o->in_place = true;
     case INPUT:         return input_word(o, value);
@@ -415,5 +426,7 @@ bool options_read(struct options *o, int argc, char **argv, char *message)
     if (optind < argc)
         return wrong("%s: there is nothing to be given without an option; --help lists them",
                      argv[optind]);
+    if (o->serve && o->on_nodes)
+        return wrong("--on: --serve measures on MPI_COMM_WORLD only");
     return form_fits(o);
 }

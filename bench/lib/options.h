@@ -21,6 +21,7 @@ struct options {
     int algorithms;
     enum bench_form form;
     bool in_place, same_input;
+    bool on_nodes;              /* on the ranks of each node, all nodes at a time */
     struct bench_effort effort;
     double seed;                                /* a whole number; -1: rank 0 chooses */
     const char *setting, *csv, *picture;

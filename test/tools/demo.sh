@@ -57,10 +57,11 @@ scan,4096,chain,Open MPI 4.1.4,5,10,0.5,0.4,0.6,correct
 END
 PYTHONPATH=$top/tools/python PYTHONDONTWRITEBYTECODE=1 python3 - <<'END' >said 2>&1 || {
 import demo
-calls, name = demo.read("known.csv")
+import figures
+calls, name = figures.read("known.csv")
 assert name == "Open MPI 4.1.4"
 # noise; 10 ns; an interval of more than ten times
-assert [call.verdict() for call in calls] == ["faster", None, None, None, "slower"]
+assert [demo.verdict(call) for call in calls] == ["faster", None, None, None, "slower"]
 text, _ = demo.sentence(calls)
 assert text == ("1 of 5 kinds of calls are faster with collopt, up to 2.00 times; slower: 1; "
                 "too close to tell, and not shown: 3"), text

@@ -13,7 +13,8 @@ doctor()                # STATUS WHAT ARGUMENT...
 {
     wanted=$1 what=$2
     shift 2
-    timeout 240 "$collopt" doctor "$@" >"$work/out" 2>"$work/err" </dev/null
+    timeout 240 "$collopt" doctor --measure "${measure-off}" "$@" \
+        >"$work/out" 2>"$work/err" </dev/null
     got=$?
     cat "$work/out" "$work/err" >"$work/said"
     [ "$got" = "$wanted" ] || fail "$what: status $got, not $wanted"
@@ -81,6 +82,60 @@ esac
 COLLOPT_WAIT=spinn doctor 1 'a mistake in a variable' sh -c '"$@"' launcher
 has 'wrong: COLLOPT_WAIT=spinn is not understood'
 has 'fix: correct or unset the variable'
+
+# ---- what the MPI library runs faster ------------------------------------------------------------
+
+if [ -x "$build/bench/$done_one/collopt-bench" ]; then
+    # each element a message of its own
+    echo 'allreduce * * * 1K-16K * chain:segment=8' >slow.rules
+    # shellcheck disable=SC2046
+    COLLOPT_RULES=slow.rules measure=4s doctor 0 'a slow allreduce' $(launcher_of "$done_one") -n 2
+    has 'note: on this node the MPI library is more than 10% faster than collopt: '
+    has 'MPI_Allreduce of 4 KiB, [0-9.]* times ([0-9.]* to [0-9.]*)'
+    has 'fix: collopt-tune -o slow.rules .* -n 2'
+fi
+
+# Two nodes of two ranks: between them, and inside them.
+if [ -x "$build/bench/openmpi/collopt-bench" ] && [ "$(id -u)" = 0 ] &&
+    command -v tc >/dev/null && unshare --net --uts --ipc --mount --pid --fork true 2>/dev/null
+then
+    PATH=$top/bench:$PATH COLLOPT_ALLREDUCE=chain:segment=8 measure=4s \
+        doctor 0 'a slow allreduce, forced, on bench/cluster' --json --mpi openmpi \
+        cluster --build "$build" --rate none --hosts 2 --ranks-per-host 2
+    python3 -c 'import json, sys
+r = json.load(open(sys.argv[1]))
+slow = {c["where"] for c in r["speed"] if c["much_slower"] and c["collective"] == "allreduce"}
+assert len(r["speed"]) == 18 and slow == {"inside nodes", "between nodes"}, slow
+assert "unset COLLOPT_ALLREDUCE" in [f["fix"] for f in r["findings"]]' "$work/out" || fail "$what"
+else
+    echo 'not tested: doctor on bench/cluster, which takes root, namespaces and tc'
+fi
+
+# figures that are known
+cat >known.csv <<'END'
+collective,bytes,algorithm,peer,peer_us,collopt_us,ratio,ratio_low,ratio_high,result
+allreduce,8,ring,Open MPI 4.1.4,10,5,2.0,1.9,2.1,correct
+allreduce,4096,ring,Open MPI 4.1.4,10,11,0.91,0.90,0.92,correct
+allreduce,262144,ring,Open MPI 4.1.4,8,10,0.8,0.78,0.82,correct
+reduce,8,ring,Open MPI 4.1.4,0.06,0.07,0.86,0.8,0.9,correct
+scan,8,chain,Open MPI 4.1.4,5,10,0.5,0.1,1.1,correct
+END
+XDG_CONFIG_HOME=$work PYTHONPATH=$top/tools/python PYTHONDONTWRITEBYTECODE=1 python3 - <<'END' ||
+import doctor
+import figures
+options, found = doctor.Options(), doctor.Findings()
+options.launcher = ["srun", "-n", "4"]
+options.speed = [("between nodes", figures.read("known.csv")[0])]
+doctor.tell_slower(options, "openmpi", found)
+note, = found.list
+assert note["what"] == ("between nodes the MPI library is more than 10% faster than collopt: "
+                        "MPI_Allreduce of 256 KiB, 1.25 times (1.22 to 1.28)"), note["what"]
+import os
+folder = os.environ["XDG_CONFIG_HOME"] + "/collopt"
+assert note["fix"] == "mkdir -p %s && collopt-tune -o %s/openmpi.rules srun -n 4" % (
+    folder, folder), note["fix"]
+END
+    fail 'figures that are known'
 
 # ---- nodes that differ ---------------------------------------------------------------------------
 
@@ -205,7 +260,7 @@ ${CC:-cc} -o "$work/set" "$work/p.c" && chmod u+s "$work/set"
 doctor 1 'a set-user-ID program' --program ./set srun -N 3
 has 'wrong: ./set has set-user-ID'
 
-for wrong in '' '--time x srun' '--mpi lam srun' '--fast srun'; do
+for wrong in '' '--time x srun' '--measure much srun' '--mpi lam srun' '--fast srun'; do
     # shellcheck disable=SC2086
     "$collopt" doctor $wrong >"$work/out" 2>"$work/err"
     [ $? = 2 ] || fail "doctor $wrong: not status 2"

@@ -56,6 +56,7 @@ static double told_by_0(double value)
 
 /* Each forced algorithm has a communicator of its own. */
 struct runners {
+    MPI_Comm of;                /* MPI_COMM_WORLD, or the ranks of this node */
     struct runner *list;
     int n;
 };
@@ -74,7 +75,7 @@ static void add_runner(struct runners *all, const struct options *o, const char 
 
     for (int c = 0; c < BENCH_COLLECTIVES; c++)
         collectives |= (unsigned)o->collective[c] << c;
-    runner_open(&all->list[all->n++], expression, collectives);
+    runner_open(&all->list[all->n++], all->of, expression, collectives);
 }
 
 static bool is_in(const struct runners *all, const char *expression)
@@ -129,6 +130,9 @@ static bool algorithms_are_known(const struct options *o)
 
 static void make_runners(struct runners *all, const struct options *o)
 {
+    all->of = MPI_COMM_WORLD;
+    if (o->on_nodes)
+        MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &all->of);
     all->list = bench_new((OPTIONS_ALGORITHMS * 2) * sizeof *all->list);
     for (int i = 0; i < o->algorithms; i++)
         if (!is_in(all, o->algorithm[i]))
@@ -141,6 +145,8 @@ static void free_runners(struct runners *all)
 {
     for (int i = 0; i < all->n; i++)
         runner_close(&all->list[i]);
+    if (all->of != MPI_COMM_WORLD)
+        MPI_Comm_free(&all->of);
     free(all->list);
 }
 

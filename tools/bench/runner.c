@@ -36,7 +36,7 @@ static void force(struct runner *r, unsigned collectives)
 {
     MPI_Info info;
 
-    MPI_Comm_dup(MPI_COMM_WORLD, &r->comm);
+    MPI_Comm_dup(r->of, &r->comm);
     MPI_Info_create(&info);
     for (int c = 0; c < BENCH_COLLECTIVES; c++) {
         char key[64];
@@ -62,11 +62,12 @@ static void take_over(MPI_Comm comm)
     }
 }
 
-void runner_open(struct runner *r, const char *expression, unsigned collectives)
+void runner_open(struct runner *r, MPI_Comm of, const char *expression, unsigned collectives)
 {
+    r->of = of;
     r->expression = expression;
     snprintf(r->name, sizeof r->name, "%.*s", (int)strcspn(expression, ":"), expression);
-    r->comm = MPI_COMM_WORLD;
+    r->comm = of;
     if (strcmp(expression, "auto") != 0)
         force(r, collectives);
     take_over(r->comm);
@@ -74,7 +75,7 @@ void runner_open(struct runner *r, const char *expression, unsigned collectives)
 
 void runner_close(struct runner *r)
 {
-    if (r->comm != MPI_COMM_WORLD)
+    if (r->comm != r->of)
         MPI_Comm_free(&r->comm);
 }
 

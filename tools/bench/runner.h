@@ -8,7 +8,7 @@
 struct runner {
     const char *expression;     /* "auto", "two_tree:segment=64K" */
     char name[64];              /* up to the colon */
-    MPI_Comm comm;
+    MPI_Comm comm, of;          /* COMM is OF, or a duplicate of it */
 };
 
 /* Is collopt here, and does it know this MPI? */
@@ -17,9 +17,10 @@ bool bench_has(const char *collective, const char *name);
 /* The same on all ranks: is it so on one of them? */
 bool bench_any(bool here);
 
-/* Collective.  "auto" is on MPI_COMM_WORLD; EXPRESSION must live as long as R.  It is forced for
- * those of the COLLECTIVES, whose bits are set, that have the algorithm. */
-void runner_open(struct runner *r, const char *expression, unsigned collectives);
+/* Collective over MPI_COMM_WORLD, of which OF has all ranks or a part.  "auto" is on OF itself;
+ * EXPRESSION must live as long as R.  It is forced for those of the COLLECTIVES, whose bits are
+ * set, that have the algorithm. */
+void runner_open(struct runner *r, MPI_Comm of, const char *expression, unsigned collectives);
 void runner_close(struct runner *r);
 
 /* Measures a cell, whose communicator is a runner's; its state and figures say how that went.

@@ -161,7 +161,7 @@ static void measure(const struct request *r)
     struct runner runner;
     struct cell c = { .algorithm = r->algorithm };
 
-    runner_open(&runner, r->algorithm, 1u << r->collective);
+    runner_open(&runner, MPI_COMM_WORLD, r->algorithm, 1u << r->collective);
     c.problem = problem_of(r, runner.comm);
     cell_measure(&c, &r->effort);
     runner_close(&runner);
@@ -187,8 +187,8 @@ static void verify(const struct request *r)
     struct runner plain, forced;
     struct cell c = { .algorithm = r->algorithm }, before = { .algorithm = "auto" };
 
-    runner_open(&plain, "auto", 0);
-    runner_open(&forced, host ? "auto" : r->algorithm, 1u << r->collective);
+    runner_open(&plain, MPI_COMM_WORLD, "auto", 0);
+    runner_open(&forced, MPI_COMM_WORLD, host ? "auto" : r->algorithm, 1u << r->collective);
     c.problem = problem_of(r, forced.comm);
     before.problem = problem_of(r, plain.comm);
     cell_measure_against(&c, &before, &r->effort);

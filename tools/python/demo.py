@@ -3,15 +3,15 @@
 The example is collopt-bench, which is installed for each MPI library: both sides take turns in one
 run.  Only what is beyond the noise is shown, and where nothing is, that is the answer. """
 
-import csv
 import json
 import os
 import shutil
 import sys
 
 import commandline
-import jobs
+import figures
 from doctor import kind_of
+from figures import COLLECTIVES, FELT, SIZES
 from progress import Progress
 from say import Screen, plural
 from text import Cell, Column, ratio, seconds, size, table
@@ -33,14 +33,8 @@ Exit status: 0 if some are faster beyond the noise and none is slower; 1 if not;
 """
 
 SHORT, LONG = "", ["time=", "mpi=", "json", "help", "version"]
-COLLECTIVES, SIZES = ("allreduce", "reduce", "scan"), ("8", "4K", "256K")
 PART = 0.75                 # of the time is for measuring; the rest for start and end
-FELT = 20e-9                # seconds; less is what a look at the call costs
 FAR = 10                    # an interval this wide tells the order of magnitude at most
-
-
-class Failed(Exception):
-    """The example has told nothing."""
 
 
 class Options:
@@ -68,63 +62,22 @@ class Options:
             self.command = [launcher, "-n", "2"]
 
 
-def example(place, mpi):
-    """The program for this MPI library, beside the tools or in the build tree."""
-    for path in (os.path.join(place.tools, "collopt-bench-" + mpi),
-                 os.path.join(place.tools, "..", "bench", mpi, "collopt-bench")):
-        if os.access(path, os.X_OK):
-            return os.path.normpath(path)
-    raise commandline.Wrong("collopt-bench-%s is not installed: it comes with the backend for that "
-                            "MPI library (collopt-info)" % mpi)
-
-
 # ---- figures -------------------------------------------------------------------------------------
 
-class Call:
-    """A line of the CSV file of collopt-bench."""
-
-    def __init__(self, line):
-        self.collective, self.bytes = line["collective"], int(line["bytes"])
-        self.algorithm, self.right = line["algorithm"], line["result"] == "correct"
-        self.without, self.with_ = 1e-6 * float(line["peer_us"]), 1e-6 * float(line["collopt_us"])
-        self.ratio, self.low, self.high = (float(line[key])
-                                           for key in ("ratio", "ratio_low", "ratio_high"))
-
-    def verdict(self):
-        """faster or slower, beyond the noise; None: it cannot be told."""
-        if abs(self.without - self.with_) <= FELT or self.high > FAR * self.low:
-            return None
-        return "faster" if self.low > 1 else "slower" if self.high < 1 else None
-
-
-def read(file):
-    """(calls, name of the MPI library)"""
-    with open(file, newline="", encoding="utf-8") as stream:
-        lines = [line for line in stream if not line.startswith("#")]
-    found = list(csv.DictReader(lines))
-    return [Call(line) for line in found], found[0]["peer"] if found else None
+def verdict(call):
+    """faster or slower, beyond the noise; None: it cannot be told."""
+    if abs(call.without - call.with_) <= FELT or call.high > FAR * call.low:
+        return None
+    return "faster" if call.low > 1 else "slower" if call.high < 1 else None
 
 
 def measure(place, options):
     mpi = options.mpi or kind_of(options.command) or "openmpi"
-    program = example(place, mpi)
-    folder = jobs.Folder(None)
-    try:
-        file = folder.file("figures.csv")
-        cell = PART * options.time / (len(COLLECTIVES) * len(SIZES))
-        done = jobs.run([place.collopt, "--"] + options.command
-                        + [program, "--collectives", ",".join(COLLECTIVES), "--sizes",
-                           ",".join(SIZES), "--time", "%.3f" % cell, "--csv", file, "--progress",
-                           "off"], dict(os.environ), limit=10 * options.time + 60)
-        calls, name = read(file) if os.path.exists(file) else ([], None)
-        if done.status or not calls:
-            last = b"\n".join(done.output.splitlines()[-6:]).decode(errors="replace")
-            raise Failed("the example ended with status %d\n%s" % (done.status, last))
-        if not all(call.right for call in calls):
-            raise Failed("a result is wrong; please report this")
-        return calls, name
-    finally:
-        folder.remove()
+    program = figures.example(place, mpi)
+    if not program:
+        raise commandline.Wrong("collopt-bench-%s is not installed: it comes with the backend for "
+                                "that MPI library (collopt-info)" % mpi)
+    return figures.measure(place, options.command, program, PART * options.time)
 
 
 # ---- the answer ----------------------------------------------------------------------------------
@@ -145,8 +98,8 @@ def row(call):
 
 def sentence(calls):
     """The answer in words, and its colour."""
-    faster = [call for call in calls if call.verdict() == "faster"]
-    slower = [call for call in calls if call.verdict() == "slower"]
+    faster = [call for call in calls if verdict(call) == "faster"]
+    slower = [call for call in calls if verdict(call) == "slower"]
     if not faster and not slower:
         return ("nothing is beyond the noise: of %s none is faster or slower for certain; try "
                 "again on a quiet machine, or with --time 2m" % plural(len(calls), "kind of call",
@@ -171,7 +124,7 @@ def print_answer(options, calls, name):
     if os.getloadavg()[0] > 1.5 * (os.cpu_count() or 1):
         screen.sentence("this machine is busy (%.1f processes for %s): figures of an idle one "
                         "differ" % (os.getloadavg()[0], plural(os.cpu_count() or 1, "processor")))
-    shown = sorted((call for call in calls if call.verdict()),
+    shown = sorted((call for call in calls if verdict(call)),
                    key=lambda call: (call.collective, call.bytes))
     if shown:
         screen.say()
@@ -186,7 +139,7 @@ def as_json(options, calls, name):
     return {"launcher": options.command, "mpi": name, "summary": sentence(calls)[0], "calls": [
         {"collective": call.collective, "bytes": call.bytes, "algorithm": call.algorithm,
          "seconds_without": call.without, "seconds_with": call.with_, "ratio": call.ratio,
-         "ratio_low": call.low, "ratio_high": call.high, "verdict": call.verdict()}
+         "ratio_low": call.low, "ratio_high": call.high, "verdict": verdict(call)}
         for call in calls]}
 
 
@@ -196,7 +149,7 @@ def work(place, options):
                  % (len(COLLECTIVES) * len(SIZES), seconds(options.time)))
     try:
         calls, name = measure(place, options)
-    except Failed as error:
+    except figures.Failed as error:
         progress.clear()
         sys.stderr.write("collopt demo: %s\n" % error)
         return 3
@@ -205,5 +158,5 @@ def work(place, options):
         print(json.dumps(as_json(options, calls, name), indent=2))
     else:
         print_answer(options, calls, name)
-    found = {call.verdict() for call in calls}
+    found = {verdict(call) for call in calls}
     return 0 if "faster" in found and "slower" not in found else 1

@@ -2,7 +2,8 @@
 
 First step: the launcher runs a shell script without MPI on every node.  It needs nothing of collopt
 there, so it also tells of nodes that lack it, on which a job would hang.  Second and third: a small
-MPI program, without collopt and with it.  Every step has a time limit.  What was found is judged by
+MPI program, without collopt and with it.  Fourth: collopt-bench, for about ten seconds, where the
+MPI library's reductions are much faster.  Every step has a time limit.  What was found is judged by
 a list of rules, each of which says what is wrong and the command that fixes it. """
 
 import json
@@ -11,10 +12,11 @@ import re
 import subprocess
 
 import commandline
+import figures
 import jobs
 from progress import Progress
 from say import Screen, plural
-from text import seconds
+from text import seconds, size
 
 HELP = """\
 Usage: collopt doctor [OPTION]... [--] LAUNCHER [ARGUMENT]... [PROGRAM ...]
@@ -27,6 +29,8 @@ PROGRAM is looked at and not run.
       --mpi openmpi|mpich   whose library to start the test with, where there is no
                               program that says it
       --time DURATION       for each of three steps at most: 60s, 5m (60s)
+      --measure DURATION|off  how long to look for reductions that the MPI library
+                              runs much faster: 10s, 1m (10s)
       --json                print what was found as JSON
       --help                print this help
       --version             print the version
@@ -34,7 +38,7 @@ PROGRAM is looked at and not run.
 Exit status: 0 if nothing is wrong; 1 if something is; 2 for wrong arguments.
 """
 
-SHORT, LONG = "", ["program=", "mpi=", "time=", "json", "help", "version"]
+SHORT, LONG = "", ["program=", "mpi=", "time=", "measure=", "json", "help", "version"]
 
 # On each node; $1 is the library, $2 collopt-info.  One line, as not all launchers hand on others.
 SCRIPT = "; ".join((
@@ -84,6 +88,8 @@ LIBRARIES = {"openmpi": ["libmpi.so.40", "libmpi.so"],
 class Options:
     def __init__(self):
         self.program, self.mpi, self.time, self.json = None, None, 60.0, False
+        self.measure = 10.0         # seconds; 0: not
+        self.speed = []             # (where, calls) of what was measured
         self.command, self.launcher = [], []
 
     def take(self, option, value):
@@ -93,6 +99,8 @@ class Options:
             self.mpi = commandline.one_of(value, option, ("openmpi", "mpich"))
         elif option == "--time":
             self.time = commandline.duration(value, option)
+        elif option == "--measure":
+            self.measure = 0.0 if value == "off" else commandline.duration(value, option)
         elif option == "--json":
             self.json = True
 
@@ -354,11 +362,10 @@ def look_at_limits(step, found):
                    % listed(locked),
                    "ulimit -l unlimited; in /etc/security/limits.conf: * - memlock unlimited",
                    locked)
-    crowded = where(step, lambda node: node.get("processors", "").isdigit()
-                    and node.ranks > int(node.get("processors")))
-    if crowded:
+    full = where(step, crowded)
+    if full:
         found.note("%s: more ranks than processors: times say little, and MPICH waits without "
-                   "yielding" % listed(crowded), "start fewer ranks on a node", crowded)
+                   "yielding" % listed(full), "start fewer ranks on a node", full)
 
 
 def alone(step):
@@ -439,6 +446,78 @@ def look_at_collopt(place, options, step, found):
         found.wrong("collopt is loaded and has run no reduction%s"
                     % "".join("\n    " + line for line in lines[:4]),
                     "COLLOPT_LOG=decide collopt %s PROGRAM says why" % " ".join(options.launcher))
+
+
+# ---- how fast it is ------------------------------------------------------------------------------
+
+PART = 0.75         # of the time is for measuring; the rest for start and end
+MUCH = 1.1          # so many times as fast is worth a word
+
+
+def crowded(node):
+    return (node.get("processors", "").isdigit()
+            and node.ranks > int(node.get("processors")))
+
+
+def much_slower(call):
+    """Beyond the noise: the whole interval says so."""
+    return call.high < 1 / MUCH and call.with_ - call.without > figures.FELT
+
+
+def groups(step):
+    """(where, words of collopt-bench) of what is worth measuring."""
+    nodes = answered(step)
+    if len(nodes) == 1:
+        return [("on this node", ())]
+    inside = [("inside nodes", ("--on", "nodes"))] if any(node.ranks > 1 for node in nodes) else []
+    return [("between nodes", ())] + inside
+
+
+def tuning(options, library):
+    """The command after which the choice is made by measurements."""
+    rules, launcher = os.environ.get("COLLOPT_RULES"), " ".join(options.launcher)
+    if rules == "none":
+        return ("collopt-tune -o collopt.rules %s, and COLLOPT_RULES=collopt.rules in place of none"
+                % launcher)
+    folder = os.path.join(os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config"),
+                          "collopt")
+    make = "" if rules or os.path.isdir(folder) else "mkdir -p %s && " % folder
+    return "%scollopt-tune -o %s %s" % (
+        make, rules or os.path.join(folder, library + ".rules"), launcher)
+
+
+def mended(options, library, calls):
+    forced = ["COLLOPT_" + name.upper() for name in sorted({call.collective for call in calls})]
+    forced = [name for name in forced if os.environ.get(name, "auto") != "auto"]
+    return "unset " + " ".join(forced) if forced else tuning(options, library)
+
+
+def tell_slower(options, library, found):
+    for where_, calls in options.speed:
+        slow = [call for call in calls if much_slower(call)]
+        if slow:
+            found.note("%s the MPI library is more than 10%% faster than collopt: %s" % (
+                where_, "; ".join("MPI_%s of %s, %.2f times (%.2f to %.2f)" % (
+                    call.collective.capitalize(), size(call.bytes), 1 / call.ratio, 1 / call.high,
+                    1 / call.low) for call in slow)), mended(options, library, slow))
+
+
+def look_at_speed(place, options, steps, found):
+    """In nodes and between them.  Where ranks outnumber processors figures say little."""
+    library = library_of(answered(steps[2])[0])
+    program = figures.example(place, library) if library else None
+    if not program or any(crowded(node) for node in answered(steps[0])):
+        return
+    parts = groups(steps[2])
+    for where_, words in parts:
+        try:
+            calls, _ = figures.measure(place, options.launcher, program,
+                                       PART * options.measure / len(parts), words)
+        except figures.Failed as error:
+            found.note("the speed %s could not be measured: %s" % (where_, error))
+            return
+        options.speed.append((where_, calls))
+    tell_slower(options, library, found)
 
 
 # ---- what is said --------------------------------------------------------------------------------
@@ -555,6 +634,11 @@ def report(options, steps, found):
         print(json.dumps({
             "launcher": options.launcher, "program": options.program, "ranks": ranks,
             "right": not found.grave(), "findings": found.list, "summary": conclude(found, last),
+            "speed": [{"where": where_, "collective": call.collective, "bytes": call.bytes,
+                       "algorithm": call.algorithm, "seconds_without": call.without,
+                       "seconds_with": call.with_, "ratio": call.ratio, "ratio_low": call.low,
+                       "ratio_high": call.high, "much_slower": much_slower(call)}
+                      for where_, calls in options.speed for call in calls],
             "nodes": [{"name": name, "ranks": node.ranks,
                        "facts": dict(facts_of(node, last.nodes.get(name) if last else None)),
                        "raw": node.facts} for name, node in sorted(first.nodes.items())],
@@ -569,6 +653,10 @@ def report(options, steps, found):
     screen.say()
     print_findings(screen, found)
     screen.sentence(conclude(found, last), colour="worse" if found.grave() else "better")
+    for where_, calls in options.speed:
+        if not any(much_slower(call) for call in calls):
+            screen.sentence("%s none of %d kinds of reductions is more than 10%% faster by the MPI "
+                            "library" % (where_, len(calls)))
 
 
 def examine(place, options, found):
@@ -596,6 +684,10 @@ def examine(place, options, found):
             progress.say("a small MPI program with collopt")
             steps.append(launch(place, options, "collopt", True, probe))
             look_at_collopt(place, options, steps[2], found)
+        if len(steps) == 3 and options.measure and not found.grave():
+            progress.say("reductions by the MPI library and by collopt, for about %s"
+                         % seconds(options.measure))
+            look_at_speed(place, options, steps, found)
         return steps
     finally:
         progress.clear()
