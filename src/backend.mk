@@ -206,6 +206,8 @@ COLLOPT_BACKEND_SOURCES = \
 	src/mpi/node/context.h \
 	src/mpi/node/locality.c \
 	src/mpi/node/locality.h \
+	src/mpi/node/nodes.c \
+	src/mpi/node/nodes.h \
 	src/mpi/node/process.c \
 	src/mpi/node/process.h \
 	src/mpi/node/segments.c \

@@ -101,6 +101,9 @@ static const struct collopt_setting_row rows[] = {
       .values = "auto|host|ignore", .preset = "auto", FIELD(offload),
       .help = "Allreduce and Reduce between nodes; auto: the MPI library's where it has HCOLL or "
               "the like" },
+    { .name = "COLLOPT_NODES", .kind = COLLOPT_WORD, .scope = COLLOPT_AGREED,
+      .values = "auto|names", .preset = "auto", FIELD(nodes),
+      .help = "names: ranks of one machine with names or networks of their own are not one node" },
     { .name = "COLLOPT_TOPOLOGY", .kind = COLLOPT_SHAPE, .scope = COLLOPT_AGREED,
       .values = "torus:NxN...|mesh:NxN...|nodes:N[,N...]|file:FILE|cartesian|none",
       .preset = "auto", FIELD(topology),
@@ -357,6 +360,7 @@ static bool set(struct collopt_settings *s, const struct collopt_setting_row *ro
 _Static_assert(sizeof(enum collopt_log) == sizeof(unsigned)
                    && sizeof(enum collopt_wait) == sizeof(unsigned)
                    && sizeof(enum collopt_gpu) == sizeof(unsigned)
+                   && sizeof(enum collopt_nodes) == sizeof(unsigned)
                    && sizeof(enum collopt_offloading) == sizeof(unsigned)
                    && sizeof(enum collopt_reproducible) == sizeof(unsigned),
                "set() and collopt_setting_value_text() copy enums as unsigned");

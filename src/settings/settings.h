@@ -14,6 +14,7 @@ enum collopt_shm { COLLOPT_SHM_AUTO, COLLOPT_SHM_OFF };
 enum collopt_wait { COLLOPT_WAIT_AUTO, COLLOPT_WAIT_SPIN, COLLOPT_WAIT_YIELD };
 enum collopt_async { COLLOPT_ASYNC_OFF, COLLOPT_ASYNC_THREAD };
 enum collopt_gpu { COLLOPT_GPU_AUTO, COLLOPT_GPU_HOST, COLLOPT_GPU_NATIVE };
+enum collopt_nodes { COLLOPT_NODES_BY_MEMORY, COLLOPT_NODES_BY_NAMES };
 enum collopt_offloading { COLLOPT_OFFLOAD_AUTO, COLLOPT_OFFLOAD_HOST, COLLOPT_OFFLOAD_IGNORE };
 enum collopt_reproducible { COLLOPT_NOT_REPRODUCIBLE, COLLOPT_BY_PLACEMENT, COLLOPT_EXACTLY };
 
@@ -39,6 +40,7 @@ struct collopt_settings {
     enum collopt_offloading offload;    /* COLLOPT_OFFLOAD */
     enum collopt_reproducible reproducible;     /* COLLOPT_REPRODUCIBLE; where it is set, AFTER is
                                                  * 1 */
+    enum collopt_nodes nodes;   /* COLLOPT_NODES */
     const char *topology;       /* COLLOPT_TOPOLOGY: the shape of the machine; NULL: as found */
     const struct collopt_hosts *hosts;          /* the contents of its file, or NULL */
     size_t cut;                 /* COLLOPT_CUT: bytes in one message, at most */

@@ -394,6 +394,11 @@ static void say_other(const struct collopt_segment_key *key, char *why, size_t s
     snprintf(why, size_of_why, "process %d is another one here", key->process);
 }
 
+static void say_none(char *why, size_t size_of_why)
+{
+    snprintf(why, size_of_why, "a peer has no segment");
+}
+
 /* To open whatever another process has there may do harm: a terminal, a tape, a pipe. */
 static int open_segment(const struct collopt_segment_key *key, char *why, size_t size_of_why)
 {
@@ -441,7 +446,7 @@ static char *attach(const struct collopt_segment_key *key, size_t from, size_t t
     int fd;
 
     if (key->descriptor < 0) {
-        snprintf(why, size_of_why, "a peer has no segment");
+        say_none(why, size_of_why);
         return NULL;
     }
     if ((fd = open_segment(key, why, size_of_why)) < 0)
@@ -459,6 +464,20 @@ static char *attach(const struct collopt_segment_key *key, size_t from, size_t t
 char *collopt_segment_attach(const struct collopt_segment_key *key, char *why, size_t size_of_why)
 {
     return attach(key, 0, 0, why, size_of_why);
+}
+
+bool collopt_segment_reaches(const struct collopt_segment_key *key, char *why, size_t size_of_why)
+{
+    int fd = key->descriptor < 0 ? -1 : open_segment(key, why, size_of_why);
+    bool reached = fd >= 0 && leads_to(fd, key);
+
+    if (key->descriptor < 0)
+        say_none(why, size_of_why);
+    else if (fd >= 0 && !reached)
+        say_other(key, why, size_of_why);
+    if (fd >= 0)
+        close(fd);
+    return reached;
 }
 
 char *collopt_segment_attach_part(const struct collopt_segment_key *key, size_t from, size_t to,

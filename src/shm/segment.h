@@ -48,6 +48,9 @@ void collopt_segment_make(size_t size, size_t room, struct collopt_segment_key *
 /* Where the segment of another process lies in this one; NULL, with a reason in WHY. */
 char *collopt_segment_attach(const struct collopt_segment_key *key, char *why, size_t size_of_why);
 void collopt_segment_detach(char *base);
+/* Can it be attached?  False, with a reason in WHY. */
+bool collopt_segment_reaches(const struct collopt_segment_key *key, char *why,
+                             size_t size_of_why);
 /* All others have attached, or will not: no process can from now on. */
 void collopt_segment_close_own(void);
 /* Unmaps it.  What was handed out must no longer be used. */

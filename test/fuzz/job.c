@@ -143,6 +143,7 @@ static const struct special {
     { "COLLOPT_WAIT", 4, NULL },
     { "COLLOPT_ASYNC", 6, "thread" },
     { "COLLOPT_GPU", 8, "host|auto|host|native" },
+    { "COLLOPT_NODES", 8, "names" },
     { "COLLOPT_OFFLOAD", 8, "host|ignore" },
     { "COLLOPT_TOPOLOGY", 3,
       "nodes:1|nodes:2|nodes:3|nodes:1,3,2|nodes:cyclic:2|nodes:cyclic:3" },

@@ -54,6 +54,7 @@ MPI_TESTS = \
 	test/mpi/nodes.sh \
 	test/mpi/offload.sh \
 	test/mpi/pairs.sh \
+	test/mpi/pods.sh \
 	test/mpi/quirks.sh \
 	test/mpi/reproducible.sh \
 	test/mpi/requests.sh \

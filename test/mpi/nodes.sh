@@ -24,7 +24,8 @@ placed()                # HOST [VARIABLE=VALUE]... -- PROGRAM [ARGUMENT]...: rig
     name=$1
     shift
     # shellcheck disable=SC2086     # a list
-    launch "$host" 4 LD_PRELOAD="$library" COLLOPT_AFTER=1 $variables "$work/placed" \
+    launch "$host" 4 LD_PRELOAD="$library" COLLOPT_AFTER=1 COLLOPT_NODES=names $variables \
+        "$work/placed" \
         "$(program "$host" "$name")" "$@" ||
         fail "$host, two nodes of two ranks,$variables $name $*: status $?"
     ! grep '^collopt' "$work/said" | grep -v ' cannot serve ' ||

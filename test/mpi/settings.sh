@@ -131,7 +131,7 @@ it is ignored where" "$host, a host that is not there"
         # shellcheck disable=SC2016
         launch "$host" $ranks \
             unshare -u sh -c 'hostname "host${OMPI_COMM_WORLD_RANK-${PMI_RANK-}}" && exec "$@"' sh \
-            env LD_PRELOAD="$library" COLLOPT_AFTER=1 COLLOPT_LOG=decide \
+            env LD_PRELOAD="$library" COLLOPT_AFTER=1 COLLOPT_LOG=decide COLLOPT_NODES=names \
             COLLOPT_TOPOLOGY=file:"$work/hosts" "$(program "$host" settings)" bytes=100000 \
             allreduce || fail "$host, hosts with names: status $?"
         if [ $ranks = 4 ]; then

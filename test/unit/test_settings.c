@@ -112,6 +112,8 @@ START_TEST(values)
     ck_assert_int_eq(s.wait, COLLOPT_WAIT_YIELD);
     read_one(&s, "COLLOPT_GPU=native");
     ck_assert_int_eq(s.gpu, COLLOPT_GPU_NATIVE);
+    read_one(&s, "COLLOPT_NODES=names");
+    ck_assert_int_eq(s.nodes, COLLOPT_NODES_BY_NAMES);
     read_one(&s, "COLLOPT_OFFLOAD=host");
     ck_assert_int_eq(s.offload, COLLOPT_OFFLOAD_HOST);
     read_one(&s, "COLLOPT_CUT=64");
@@ -273,6 +275,7 @@ START_TEST(round_trip)
         "COLLOPT_SHM_SIZE=1M",
         "COLLOPT_GPU=host",
         "COLLOPT_OFFLOAD=ignore",
+        "COLLOPT_NODES=names",
         "COLLOPT_CUT=1000",
         "COLLOPT_SCRATCH=12M",
         "COLLOPT_COMMUNICATORS=7",
@@ -357,6 +360,7 @@ START_TEST(hashes)
         "COLLOPT_GPU=native",
         "COLLOPT_OFFLOAD=host",
         "COLLOPT_OFFLOAD=ignore",
+        "COLLOPT_NODES=names",
         "COLLOPT_TOPOLOGY=torus:2x2",
         "COLLOPT_TOPOLOGY=mesh:2x2",
         "COLLOPT_TOPOLOGY=nodes:4",

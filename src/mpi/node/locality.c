@@ -3,12 +3,12 @@
 
 #include "mpi/node/locality.h"
 #include "base/control_groups.h"
-#include "base/hash.h"
 #include "base/launcher.h"
 #include "base/log.h"
 #include "mpi/host/host.h"
 #include "mpi/host/offload.h"
 #include "mpi/host/poll.h"
+#include "mpi/node/nodes.h"
 #include "settings/settings.h"
 #include "shm/segment.h"
 #include "topology/host_file.h"
@@ -22,8 +22,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <sys/utsname.h>
 #include <unistd.h>
 
 /* Simulated ranks have processors of their own, and the simulating machine does not know their
@@ -33,55 +31,6 @@ enum { SIMULATED = 1 };
 #else
 enum { SIMULATED = 0 };
 #endif
-
-/* ---- nodes ----------------------------------------------------------------------------------- */
-
-static uint64_t add_file(uint64_t h, const char *name)
-{
-    char text[64] = "";
-    FILE *f = fopen(name, "re");
-
-    if (f) {
-        h = collopt_hash_bytes(h, text, fread(text, 1, sizeof text, f));
-        fclose(f);
-    }
-    return h;
-}
-
-/* Alike for the ranks of one node, and with all likelihood for no others.  The MPI library is not
- * used: some builds say that each rank is on a node of its own.  One machine counts as several
- * nodes where ranks have networks or names of their own, as virtual clusters have. */
-static uint64_t node_key(void)
-{
-    uint64_t h = COLLOPT_HASH_START;
-    struct utsname self;
-    struct stat network;
-
-    if (SIMULATED) {
-        char name[MPI_MAX_PROCESSOR_NAME + 1] = "";
-        int length;
-
-        PMPI_Get_processor_name(name, &length);
-        return collopt_hash_text(h, name);
-    }
-    h = add_file(h, "/proc/sys/kernel/random/boot_id");
-    if (uname(&self) == 0)
-        h = collopt_hash_text(h, self.nodename);
-    if (stat("/proc/self/ns/net", &network) == 0)
-        h = collopt_hash_bytes(h, &network.st_ino, sizeof network.st_ino);
-    return h;
-}
-
-/* NODE[r]: the number of rank r's node; nodes are numbered by their first ranks. */
-static int gather_nodes(MPI_Comm comm, int ranks, uint64_t *key, int *node)
-{
-    uint64_t mine = node_key();
-    int err = PMPI_Allgather(&mine, 1, MPI_UINT64_T, key, 1, MPI_UINT64_T, comm);
-
-    if (!err)
-        collopt_topology_number(key, node, ranks);
-    return err;
-}
 
 /* ---- processors ------------------------------------------------------------------------------ */
 
@@ -281,20 +230,19 @@ static void look_at_switches(struct collopt_locality *mine)
 
 /* ---- all together ---------------------------------------------------------------------------- */
 
-/* Until the end SEEN holds the keys and numbers of the nodes: nothing here needs memory of its own,
- * since a rank that lacked it would leave the others waiting. */
+/* Until the end SEEN holds the nodes: nothing here needs memory of its own, since a rank that
+ * lacked it would leave the others waiting. */
 int collopt_localities_gather(MPI_Comm comm, int rank, int ranks,
                           const struct collopt_segment_key *segment, struct collopt_locality *seen)
 {
-    const int ints = sizeof *seen / sizeof(int);
+    const int ints = sizeof *seen / sizeof(int), *node;
     struct collopt_locality mine = { .world = rank, .segment.descriptor = -1 };
-    uint64_t *key = (uint64_t *)(void *)seen;
-    int *node = (int *)(void *)(key + ranks), err;
+    int err;
 
-    _Static_assert(sizeof *key + sizeof *node <= sizeof *seen, "both lie in SEEN");
+    _Static_assert(COLLOPT_NODES_ROOM <= sizeof *seen, "they lie in SEEN");
     if (segment)
         mine.segment = *segment;
-    if ((err = gather_nodes(comm, ranks, key, node)))
+    if ((err = collopt_nodes_find(comm, rank, ranks, &mine.segment, seen, &node)))
         return err;
     mine.node = node[rank];
     mine.fast = has_fast_network();

@@ -3,8 +3,8 @@
  * MPI_COMM_WORLD exchanges it once, in MPI_Init. Communicators inside it reuse the result; only
  * communicators that reach beyond it (sessions, merged worlds) exchange again.
  *
- * Ranks share a node if boot id, host name and network namespace are equal.  hwloc takes 7 ms, so
- * it is asked only where ranks share a node and some are bound. */
+ * nodes.h says which ranks share a node.  hwloc takes 7 ms, so it is asked only where ranks share a
+ * node and some are bound. */
 #ifndef COLLOPT_MPI_NODE_LOCALITY_H
 #define COLLOPT_MPI_NODE_LOCALITY_H
 
