@@ -14,10 +14,10 @@ rank=${OMPI_COMM_WORLD_RANK-${PMI_RANK-}} how=$1
 shift
 [ "$rank" -lt 2 ] && name=first || name=second
 set -- sh -c 'hostname "$0" && exec "$@"' $name "$@"
-case $how-$name in
+case $how-$name$rank in
 processes-*) exec unshare --uts --pid --fork --kill-child --mount-proc "$@" ;;
-users-*) exec unshare --user --map-root-user --uts "$@" ;;
-privileges-second)
+users-* | user-first1) exec unshare --user --map-root-user --uts "$@" ;;
+privileges-second*)
     exec unshare --uts setpriv --bounding-set -sys_ptrace --inh-caps -sys_ptrace "$@" ;;
 *) exec unshare --uts "$@" ;;
 esac
@@ -63,6 +63,9 @@ pods()                  # HOST
     if unshare --user --map-root-user --uts true 2>/dev/null; then
         in_pods users '2 nodes of 2 ranks' UCX_TLS=posix,self
         said 0 "$told" "$host, $how"
+        # the others could map each other's, but not that of the one with their name
+        in_pods user '2 nodes of 2 ranks' UCX_TLS=posix,self
+        said 1 "$apart" "$host, $how"
     fi
     if setpriv --bounding-set -sys_ptrace true 2>/dev/null; then
         in_pods privileges '2 nodes of 2 ranks' UCX_TLS=posix,self

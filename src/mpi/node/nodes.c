@@ -116,7 +116,8 @@ static bool number_machines(const struct room *room, int ranks)
     return several;
 }
 
-/* Can this rank map the memory of all that its machine has under other names? */
+/* Can this rank map the memory of all ranks of its machine, and are all of its name there?  Ranks of
+ * one name are one node anyway, and a node shares memory as a whole or not at all. */
 static bool reaches_all(const struct room *room, int rank, int ranks, char *why, size_t size)
 {
     const struct place *mine = &room->place[rank];
@@ -125,8 +126,12 @@ static bool reaches_all(const struct room *room, int rank, int ranks, char *why,
     if (!well)
         snprintf(why, size, "there is no segment");
     for (int r = 0; r < ranks && well; r++)
-        if (room->place[r].machine == mine->machine && room->place[r].named != mine->named)
+        if (room->place[r].machine == mine->machine) {
             well = collopt_segment_reaches(&room->place[r].segment, why, size);
+        } else if (room->place[r].named == mine->named) {
+            snprintf(why, size, "one name has ranks in several namespaces");
+            well = false;
+        }
     return well;
 }
 
