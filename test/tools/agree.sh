@@ -36,7 +36,7 @@ agree()                 # HOST FILE KIND
     grep -qx "$host $kind $file" "$work/said" || fail "$where: --files: not $kind"
     named 'collopt-info --explain' "$tools/collopt-info" --explain allreduce --ranks 2 \
         --bytes 8000 --host "$host"
-    named 'the doctor' "$tools/collopt" doctor --json "$@" ./app
+    named 'the doctor' "$tools/collopt" doctor --measure off --json "$@" ./app
     COLLOPT_AFTER=1 named 'compare' "$tools/collopt" compare --pairs 1 --json "$@" ./app 5 1000 0
 }
 
