@@ -297,6 +297,8 @@ COLLOPT_BACKEND_SOURCES = \
 	src/mpi/request/shared.h \
 	src/mpi/request/table.c \
 	src/mpi/request/table.h \
+	src/mpi/request/watched.c \
+	src/mpi/request/watched.h \
 	src/mpi/call/backend.c \
 	src/mpi/call/build_id.c \
 	src/mpi/call/complete.c \

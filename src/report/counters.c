@@ -165,6 +165,8 @@ static void add_waited(struct collopt_waited *sum, const struct collopt_waited *
     sum->last += w->last;
     sum->following += w->following;
     sum->following_time += w->following_time;
+    sum->at_once += w->at_once;
+    sum->at_once_time += w->at_once_time;
 }
 
 /* Only the entry's own thread may call this, or the holder of the lock for an entry in

@@ -44,6 +44,8 @@ struct collopt_waited {
     uint64_t last;              /* of these calls this rank has entered last */
     /* short calls that followed another at once, and the time of these without waiting */
     uint64_t following, following_time;
+    /* requests that were waited for as soon as they were started, and the time of these waits */
+    uint64_t at_once, at_once_time;
 };
 
 struct collopt_counter {        /* of one collective, algorithm and size class */

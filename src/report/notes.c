@@ -94,6 +94,11 @@ uint64_t collopt_notes_hash(const struct collopt_notes *n, size_t calls, size_t 
     return h;
 }
 
+void collopt_notes_close(struct collopt_notes *n)
+{
+    n->full = true;
+}
+
 void collopt_notes_free(struct collopt_notes *n)
 {
     for (struct collopt_notes_piece *p = n->first, *next; p; p = next) {

@@ -19,6 +19,10 @@ enum {
     COLLOPT_NOTES_BYTES = 64 << 20      /* of all notes of a process */
 };
 
+/* A nonblocking call, and a start of a persistent one, have two notes, in two lists.  In the first
+ * one TOOK is the time in the call that starts it and in the one that waits for it.  The second is
+ * of the latter: when it began, how long it TOOK, and, as ROOT, whether it came at once.  If none
+ * has waited, it has the time at which a test found the end. */
 struct collopt_note {
     uint64_t entered;           /* 0: the call has not ended */
     uint64_t took : 48;         /* three days */
@@ -26,10 +30,13 @@ struct collopt_note {
     uint64_t root : 1;          /* this rank is the root of an MPI_Reduce */
 };
 
+enum { COLLOPT_NOTES_AT_ONCE = 5000 };  /* ns from the end of one call to the next, at most */
+
 /* Rows are numbered as they come, so the numbers are the same on all ranks. */
 struct collopt_notes_row {
     struct collopt_counted as;
     int collective;             /* enum collopt_collective */
+    bool later;                 /* it does not end with the call that starts it */
 };
 
 /* The sizes of the pieces depend on nothing but their order. */
@@ -53,7 +60,7 @@ static inline struct collopt_note *collopt_notes_next(struct collopt_notes *n)
 {
     struct collopt_note *note;
 
-    if ((!n->last || n->last->used == n->last->size) && !collopt_notes_grow(n))
+    if ((n->full || !n->last || n->last->used == n->last->size) && !collopt_notes_grow(n))
         return NULL;
     note = &n->last->note[n->last->used++];
     note->entered = 0;
@@ -69,19 +76,28 @@ static inline bool collopt_notes_same(const struct collopt_counted *a,
     return a->what == b->what && a->which == b->which && a->passed == b->passed;
 }
 
-/* Completes it. */
-static inline void collopt_notes_fill(struct collopt_notes *n, struct collopt_note *note,
-                                      const struct collopt_notes_row *row, bool root,
-                                      uint64_t entered, uint64_t took)
+/* What it is; false: no room. */
+static inline bool collopt_notes_describe(struct collopt_notes *n, struct collopt_note *note,
+                                          const struct collopt_notes_row *row, bool root)
 {
     bool again = n->rows > 0 && collopt_notes_same(&n->row[n->latest_row].as, &row->as);
     size_t i = again ? n->latest_row : collopt_notes_row(n, row);
 
     if (i == COLLOPT_NOTES_ROWS)
-        return;
-    note->took = took;
+        return false;
     note->row = i;
     note->root = root;
+    return true;
+}
+
+/* Completes it. */
+static inline void collopt_notes_fill(struct collopt_notes *n, struct collopt_note *note,
+                                      const struct collopt_notes_row *row, bool root,
+                                      uint64_t entered, uint64_t took)
+{
+    if (!collopt_notes_describe(n, note, row, root))
+        return;
+    note->took = took;
     note->entered = entered;
 }
 
@@ -90,6 +106,8 @@ size_t collopt_notes_ended(const struct collopt_notes *n);
 /* Of the first CALLS: what ranks have to have in common if the notes are those of the same calls.
  * *ROWS: how many rows these have. */
 uint64_t collopt_notes_hash(const struct collopt_notes *n, size_t calls, size_t *rows);
+/* Later calls have no notes. */
+void collopt_notes_close(struct collopt_notes *n);
 void collopt_notes_free(struct collopt_notes *n);
 
 /* On whom a rank depends in a reduction. */

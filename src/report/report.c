@@ -146,6 +146,8 @@ static void gather_waited(struct gathering *g, const struct collopt_sum *s)
     g->waited.last += w->last;
     g->waited.following += w->following;
     g->waited.following_time += w->following_time;
+    g->waited.at_once += w->at_once;
+    g->waited.at_once_time += w->at_once_time;
     g->report->timed_calls += s->counter.time > 0 ? s->counter.calls : 0;
 }
 
@@ -168,6 +170,8 @@ static struct collopt_waits both(const struct collopt_waits *a, const struct col
         .made_wait = sum_of(&a->made_wait, &b->made_wait),
         .following = a->following + b->following,
         .following_seconds = sum_of(&a->following_seconds, &b->following_seconds),
+        .at_once = a->at_once + b->at_once,
+        .at_once_seconds = sum_of(&a->at_once_seconds, &b->at_once_seconds),
         .late = { .rank = -1, .last = a->last + b->last, .calls = a->calls + b->calls,
                   .seconds = a->late.seconds + b->late.seconds } };
 }
@@ -304,7 +308,7 @@ struct head {
     double clock_error;
 };
 
-static const char magic[16] = "collopt-report7";
+static const char magic[16] = "collopt-report8";
 
 static void *append(void *to, const void *list, size_t bytes)
 {
@@ -580,7 +584,7 @@ static void json_waiting(struct collopt_json *j, const struct collopt_report *r)
     collopt_json_count(j, "of_calls", r->timed_calls);
     collopt_json_real(j, "clock_error", r->clock_error);
     collopt_waits_json(&r->waits, j, r->late_host);
-    collopt_waits_following_json(&r->waits, j);
+    collopt_waits_hints_json(&r->waits, j);
     collopt_json_end(j);
 }
 

@@ -46,7 +46,7 @@ static uint64_t one_less(void)
     return before;
 }
 
-static void cover(uint64_t time)
+void collopt_timing_cover(uint64_t time)
 {
     if (collopt_timing_overlaps)
         atomic_fetch_add_explicit(&covered, time, memory_order_relaxed);
@@ -62,7 +62,7 @@ uint64_t collopt_timing_end(uint64_t begun)
     uint64_t before = one_less();
 
     if ((before & threads) == 1)
-        cover(((now << BITS) - (before & ~threads)) >> BITS);
+        collopt_timing_cover(((now << BITS) - (before & ~threads)) >> BITS);
     return now - begun;
 }
 

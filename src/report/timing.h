@@ -16,6 +16,8 @@ extern bool collopt_timing_overlaps;
  * returns how long it took. */
 uint64_t collopt_timing_begin(void);
 uint64_t collopt_timing_end(uint64_t begun);
+/* This thread has been in a reduction for so long, as is known only now. */
+void collopt_timing_cover(uint64_t time);
 /* The sum of these intervals so far; and begins a new sum.  A call that is left by longjmp does not
  * end: the sum is then too large, and so not above the sum of all calls that is known besides. */
 uint64_t collopt_timing_covered(void);

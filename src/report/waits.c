@@ -22,6 +22,8 @@ struct collopt_waits collopt_waits_of(const struct collopt_waited *w)
         .made_wait = of_one(w->made_wait),
         .following = w->following,
         .following_seconds = of_one(w->following_time),
+        .at_once = w->at_once,
+        .at_once_seconds = of_one(w->at_once_time),
         .late = { .rank = -1, .last = w->last, .calls = w->calls,
                   .seconds = (double)w->made_wait / 1e9 } };
 }
@@ -40,6 +42,8 @@ void collopt_waits_add(struct collopt_waits *all, const struct collopt_waits *ot
     collopt_spread_widen(&all->made_wait, &other->made_wait);
     all->following += other->following;
     collopt_spread_widen(&all->following_seconds, &other->following_seconds);
+    all->at_once += other->at_once;
+    collopt_spread_widen(&all->at_once_seconds, &other->at_once_seconds);
     if (other->late.seconds > all->late.seconds)
         all->late = other->late;
 }
@@ -55,14 +59,21 @@ void collopt_spread_json(const struct collopt_spread *s, struct collopt_json *j,
     collopt_json_end(j);
 }
 
-void collopt_waits_following_json(const struct collopt_waits *w, struct collopt_json *j)
+static void hint_json(struct collopt_json *j, const char *hint, uint64_t calls, const char *what,
+                      const struct collopt_spread *seconds)
 {
-    if (w->following == 0)
+    if (calls == 0)
         return;
-    collopt_json_object(j, "following");
-    collopt_json_count(j, "calls", w->following);
-    collopt_spread_json(&w->following_seconds, j, "reducing");
+    collopt_json_object(j, hint);
+    collopt_json_count(j, "calls", calls);
+    collopt_spread_json(seconds, j, what);
     collopt_json_end(j);
+}
+
+void collopt_waits_hints_json(const struct collopt_waits *w, struct collopt_json *j)
+{
+    hint_json(j, "following", w->following, "reducing", &w->following_seconds);
+    hint_json(j, "at_once", w->at_once, "seconds", &w->at_once_seconds);
 }
 
 static void late_json(const struct collopt_late *l, struct collopt_json *j, const char *host)

@@ -23,6 +23,8 @@ struct collopt_waits {
     struct collopt_late late;
     uint64_t following;         /* short calls that followed another at once, of all ranks */
     struct collopt_spread following_seconds;    /* that these took without waiting */
+    uint64_t at_once;           /* requests that were waited for at once, of all ranks */
+    struct collopt_spread at_once_seconds;      /* of these waits */
 };
 
 /* Those of one rank. */
@@ -34,7 +36,8 @@ void collopt_waits_add(struct collopt_waits *all, const struct collopt_waits *ot
 
 /* Members of the object that is open.  HOST: of the late rank; NULL: not told. */
 void collopt_waits_json(const struct collopt_waits *w, struct collopt_json *j, const char *host);
-void collopt_waits_following_json(const struct collopt_waits *w, struct collopt_json *j);
+/* What the program could do otherwise. */
+void collopt_waits_hints_json(const struct collopt_waits *w, struct collopt_json *j);
 void collopt_spread_json(const struct collopt_spread *s, struct collopt_json *j, const char *key);
 
 #endif

@@ -13,6 +13,8 @@ requests()              # HOST FORM
     quiet "$1" 3 TEST_FORM=$2 TEST_OURS=1 COLLOPT_CHECK=on "$(program "$1" requests)" 1000
     quiet "$1" 3 TEST_FORM=$2 TEST_OURS=1 COLLOPT_WAIT=spin "$(program "$1" requests)" 1000
     quiet "$1" 2 TEST_FORM=$2 COLLOPT_ALLREDUCE=host "$(program "$1" requests)" 50
+    quiet "$1" 2 TEST_FORM=$2 TEST_OURS=1 COLLOPT_REPORT=/dev/null "$(program "$1" requests)" 50
+    quiet "$1" 2 TEST_FORM=$2 COLLOPT=off COLLOPT_REPORT=/dev/null "$(program "$1" requests)" 50
 }
 
 # By messages, where the MPI library lends its progress; elsewhere it serves them.

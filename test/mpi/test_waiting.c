@@ -1,12 +1,12 @@
 /* Delays one rank, which is another one for each kind of reduction, in a random tenth of the calls,
  * and measures on its own how long each rank waits: waiting.py compares this with the report.
  *
- * Or "many", "lonely", "pairs" or "rows": calls of which little or all is to be known.
+ * Or "many", "lonely", "pairs", "rows" or "hasty": calls of which little or all is to be known.
  *
  * Arguments: a file for what is expected, and a seed.  Rank 0 writes a line for each kind of call:
- * collective, bytes, the delayed rank (of MPI_COMM_WORLD), the seconds injected, the seconds that
- * all ranks waited, and for each rank those that they waited for it.  The clock is not the one that
- * collopt reads. */
+ * collective (iallreduce and allreduce_init in the other forms), bytes, the delayed rank (of
+ * MPI_COMM_WORLD), the seconds injected, the seconds that all ranks waited, and for each rank those
+ * that they waited for it.  The clock is not the one that collopt reads. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,13 +26,27 @@ struct kind {
     int late;                   /* the rank that is delayed, of P; negative: from the end */
     bool half;                  /* on a communicator of the ranks from the last one down to 0, which
                                  * is made for each call */
+    enum form form;
+    enum { BY_WAIT, BY_WAITALL, BY_WAITANY, BY_TEST } by;       /* what completes it */
+    int work;                   /* us from the call that starts it to the one that completes it */
 };
 
 static const struct kind kinds[] = {
-    { "allreduce", 1, ON_ALL, 1, false },       { "allreduce", 4096, ON_ALL, 0, false },
-    { "reduce_scatter_block", 64, ON_ALL, -1, false },
-    { "reduce", 16, AS_ROOT, -1, false },       { "scan", 8, ON_LOWER, 0, false },
-    { "exscan", 32, ON_LOWER, 0, false },       { "allreduce", 128, ON_ALL, 0, true },
+    { "allreduce", 1, ON_ALL, 1, .form = BLOCKING },
+    { "allreduce", 4096, ON_ALL, 0, .form = BLOCKING },
+    { "reduce_scatter_block", 64, ON_ALL, -1, .form = BLOCKING },
+    { "reduce", 16, AS_ROOT, -1, .form = BLOCKING },
+    { "scan", 8, ON_LOWER, 0, .form = BLOCKING },
+    { "exscan", 32, ON_LOWER, 0, .form = BLOCKING },
+    { "allreduce", 128, ON_ALL, 0, .half = true },
+    { "allreduce", 1, ON_ALL, 1, .form = NONBLOCKING },
+    { "allreduce", 64, ON_ALL, -1, .form = NONBLOCKING, .by = BY_WAITALL, .work = 5000 },
+    { "allreduce", 4096, ON_ALL, 0, .form = NONBLOCKING, .by = BY_WAITANY },
+    { "allreduce", 16, ON_ALL, 0, .form = NONBLOCKING, .by = BY_TEST },
+    { "reduce", 16, AS_ROOT, -1, .form = NONBLOCKING },
+    { "scan", 8, ON_LOWER, 0, .form = NONBLOCKING },
+    { "allreduce", 2, ON_ALL, 1, .form = PERSISTENT },
+    { "reduce", 64, AS_ROOT, 1, .form = PERSISTENT, .by = BY_WAITALL, .work = 5000 },
 };
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
@@ -54,7 +68,7 @@ static uint64_t draw(void)
     return state = mix(state + 1);
 }
 
-static void run(const struct kind *k, MPI_Comm comm)
+static void run_blocking(const struct kind *k, MPI_Comm comm)
 {
     if (strcmp(k->collective, "allreduce") == 0)
         MPI_Allreduce(in, out, k->count, MPI_DOUBLE, MPI_SUM, comm);
@@ -68,34 +82,113 @@ static void run(const struct kind *k, MPI_Comm comm)
         MPI_Reduce_scatter_block(in, out, k->count, MPI_DOUBLE, MPI_SUM, comm);
 }
 
-/* Adds the seconds that all ranks have waited in a call that each entered and left then to those
- * for which they waited. */
-static void add_waiting(const struct kind *k, double entered, double left, double *waited_for)
+static void start_nonblocking(const struct kind *k, MPI_Request *request)
 {
-    double times[2] = { entered, left }, all[2 * RANKS];
+    if (strcmp(k->collective, "allreduce") == 0)
+        MPI_Iallreduce(in, out, k->count, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD, request);
+    else if (strcmp(k->collective, "reduce") == 0)
+        MPI_Ireduce(in, out, k->count, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD, request);
+    else
+        MPI_Iscan(in, out, k->count, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD, request);
+}
 
-    MPI_Allgather(times, 2, MPI_DOUBLE, all, 2, MPI_DOUBLE, MPI_COMM_WORLD);
+/* Where there are no persistent ones, K is another blocking kind. */
+static void make_persistent(const struct kind *k, MPI_Request *request)
+{
+    *request = MPI_REQUEST_NULL;
+    if (!HAVE_INIT || k->form != PERSISTENT)
+        return;
+    if (strcmp(k->collective, "allreduce") == 0)
+        CALL_INIT(Allreduce, allreduce, in, out, k->count, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    else
+        CALL_INIT(Reduce, reduce, in, out, k->count, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
+}
+
+static void start(const struct kind *k, MPI_Request *request)
+{
+    if (k->form == NONBLOCKING)
+        start_nonblocking(k, request);
+    else
+        MPI_Start(request);
+}
+
+/* Beside a receive, so that one array has requests of both. */
+static void complete(const struct kind *k, MPI_Request *request)
+{
+    MPI_Request both[2] = { MPI_REQUEST_NULL, *request };
+    MPI_Status statuses[2];
+    int token[2] = { 0 }, index = 0, done = 0;
+
+    switch (k->by) {
+    case BY_WAIT:
+        MPI_Wait(request, MPI_STATUS_IGNORE);
+        return;
+    case BY_TEST:
+        while (!done)
+            MPI_Test(request, &done, MPI_STATUS_IGNORE);
+        return;
+    case BY_WAITALL:
+        MPI_Irecv(&token[0], 1, MPI_INT, 0, 0, MPI_COMM_SELF, &both[0]);
+        MPI_Send(&token[1], 1, MPI_INT, 0, 0, MPI_COMM_SELF);
+        MPI_Waitall(2, both, statuses);
+        break;
+    case BY_WAITANY:
+        MPI_Waitany(2, both, &index, MPI_STATUS_IGNORE);
+        break;
+    }
+    *request = both[1];
+}
+
+/* When a rank came, when it began to wait for the reduction, and when that was over. */
+struct passage { double entered, awaited, left; };
+
+static struct passage run(const struct kind *k, MPI_Comm comm, MPI_Request *request)
+{
+    struct passage p = { .entered = now() };
+
+    if (k->form == BLOCKING || (k->form == PERSISTENT && !HAVE_INIT)) {
+        p.awaited = p.entered;
+        run_blocking(k, comm);
+    } else {
+        start(k, request);
+        if (k->work > 0)
+            usleep((useconds_t)k->work);
+        p.awaited = now();
+        complete(k, request);
+    }
+    p.left = now();
+    return p;
+}
+
+/* Adds the seconds that all ranks have waited in a call that this one has passed so to those for
+ * which they waited. */
+static void add_waiting(const struct kind *k, struct passage own, double *waited_for)
+{
+    struct passage all[RANKS];
+
+    MPI_Allgather(&own, 3, MPI_DOUBLE, all, 3, MPI_DOUBLE, MPI_COMM_WORLD);
     for (int r = 0; r < ranks; r++) {
         int last = r;
         double until;
 
         for (int other = 0; other < ranks; other++)
-            if ((k->depends != ON_LOWER || other <= r) && all[2 * other] > all[2 * last])
+            if ((k->depends != ON_LOWER || other <= r) && all[other].entered > all[last].entered)
                 last = other;
-        until = all[2 * last] < all[2 * r + 1] ? all[2 * last] : all[2 * r + 1];
-        if (k->depends != AS_ROOT || r == 0)
-            waited_for[last] += until - all[2 * r];
+        until = all[last].entered < all[r].left ? all[last].entered : all[r].left;
+        if ((k->depends != AS_ROOT || r == 0) && k->by != BY_TEST && until > all[r].awaited)
+            waited_for[last] += until - all[r].awaited;
     }
 }
 
 static void write_kind(FILE *file, const struct kind *k, double injected, const double *waited_for)
 {
+    static const char *const form[FORMS][2] = { { "", "" }, { "", "_init" }, { "i", "" } };
     bool scatters = strcmp(k->collective, "reduce_scatter_block") == 0;
     double sum = 0;
 
     for (int r = 0; r < ranks; r++)
         sum += waited_for[r];
-    fprintf(file, "%s %zu %d %.9f %.9f", k->collective,
+    fprintf(file, "%s%s%s %zu %d %.9f %.9f", form[k->form][0], k->collective, form[k->form][1],
             sizeof(double) * (size_t)k->count * (scatters ? (size_t)ranks : 1),
             k->late < 0 ? ranks + k->late : k->late, injected, sum);
     for (int r = 0; r < ranks; r++)
@@ -103,9 +196,13 @@ static void write_kind(FILE *file, const struct kind *k, double injected, const 
     fputc('\n', file);
 }
 
-static int waiting_ranks(const struct kind *k)
+/* The seconds that all ranks wait for one that comes so late. */
+static double waiting_of(const struct kind *k, double delay)
 {
-    return k->depends == AS_ROOT ? 1 : ranks - 1;
+    double of_one = delay - 1e-6 * k->work;
+
+    return of_one <= 0 || k->by == BY_TEST ? 0 : k->depends == AS_ROOT ? of_one
+                                                                       : of_one * (ranks - 1);
 }
 
 /* More calls than there may be notes, between some that all ranks make; then a communicator that
@@ -169,6 +266,19 @@ static void make_rows(void)
     }
 }
 
+/* Nonblocking reductions that are waited for at once, and such that are not. */
+static void make_hasty(void)
+{
+    for (int i = 0; i < 200; i++) {
+        MPI_Request request;
+
+        MPI_Iallreduce(in, out, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD, &request);
+        if (i % 2)
+            usleep(1000);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+    }
+}
+
 static int run_other(const char *name)
 {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -179,6 +289,8 @@ static int run_other(const char *name)
         make_lonely();
     else if (strcmp(name, "rows") == 0)
         make_rows();
+    else if (strcmp(name, "hasty") == 0)
+        make_hasty();
     else
         make_pairs();
     MPI_Finalize();
@@ -188,6 +300,7 @@ static int run_other(const char *name)
 int main(int argc, char **argv)
 {
     double waited_for[KINDS][RANKS] = { 0 }, injected[KINDS] = { 0 };
+    MPI_Request request[KINDS];
     FILE *file = NULL;
 
     MPI_Init(&argc, &argv);
@@ -196,12 +309,14 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     state = mix((uint64_t)atoll(argv[2]));
+    for (int i = 0; i < KINDS; i++)
+        make_persistent(&kinds[i], &request[i]);
     for (int call = 0; call < CALLS * KINDS; call++) {
         int i = call % KINDS;
         const struct kind *k = &kinds[i];
         int late = k->late < 0 ? ranks + k->late : k->late;
         MPI_Comm comm = MPI_COMM_WORLD;
-        double delay = 0, entered;
+        double delay = 0;
 
         if (k->half)
             MPI_Comm_split(MPI_COMM_WORLD, 0, -rank, &comm);
@@ -210,17 +325,19 @@ int main(int argc, char **argv)
         MPI_Barrier(MPI_COMM_WORLD);
         if (rank == late && delay > 0)
             usleep((useconds_t)(1e6 * delay));
-        injected[i] += delay * waiting_ranks(k);
-        entered = now();
-        run(k, comm);
-        add_waiting(k, entered, now(), waited_for[i]);
+        injected[i] += waiting_of(k, delay);
+        add_waiting(k, run(k, comm, &request[i]), waited_for[i]);
         if (k->half)
             MPI_Comm_free(&comm);
     }
     if (rank == 0)
         file = fopen(argv[1], "w");
-    for (int i = 0; i < KINDS && file; i++)
-        write_kind(file, &kinds[i], injected[i], waited_for[i]);
+    for (int i = 0; i < KINDS; i++) {
+        if (request[i] != MPI_REQUEST_NULL)
+            MPI_Request_free(&request[i]);
+        if (file && (kinds[i].form != PERSISTENT || HAVE_INIT))
+            write_kind(file, &kinds[i], injected[i], waited_for[i]);
+    }
     if (file)
         fclose(file);
     MPI_Finalize();

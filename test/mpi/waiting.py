@@ -8,11 +8,15 @@ import json
 import sys
 
 
+FORMS = {"nonblocking": "i%s", "persistent": "%s_init"}
+
+
 def rows_of(report):
     for row in report["run"]:
-        yield row["collective"], row
+        yield FORMS.get(row["algorithm"], "%s") % row["collective"], row
     for row in report["passed"]:
-        yield row["name"].replace("MPI_", "").lower(), row
+        if "bytes_from" in row:         # else that a persistent request was made
+            yield row["name"].lower().split("_", 1)[1], row
 
 
 def main(report_name, expected_name, ranks, clock_error):
@@ -34,6 +38,8 @@ def main(report_name, expected_name, ranks, clock_error):
         check(len(rows) == 1, "%s: %d rows" % (name, len(rows)))
         for row in rows:
             waiting = row["waiting"]
+            check("late" in waiting or not any(waited_for), "%s: nobody is late" % name)
+            waiting.setdefault("late", {"rank": int(late), "seconds": 0.0})
             found = waiting["seconds"]["mean"] * row["ranks"]
             whole += found
             print("%-32s waiting %.4f s, measured %s, injected %s; late: rank %s, %.4f s"

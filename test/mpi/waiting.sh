@@ -44,6 +44,9 @@ waiting()               # HOST
     other "$1" 4 pairs 'w["calls"] == w["of_calls"] == 400'
     # a rank may lose its processor in between
     other "$1" 2 rows '100 < w["following"]["calls"] <= 400'
+    other "$1" 2 hasty '0 < w["at_once"]["calls"] <= 200 and w["calls"] == w["of_calls"]'
+    other "$1" 2 hasty '0 < w["at_once"]["calls"] <= 200 and w["calls"] == w["of_calls"]' \
+        COLLOPT=off
     [ "$1" = openmpi ] && other "$1" 2 lonely 'w is None' COLLOPT=off
     found "$1" 2 0
     found "$1" 3 0

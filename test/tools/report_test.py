@@ -262,6 +262,15 @@ class Merging(Files):
         whole["waiting"]["following"]["reducing"] = spread(0.002)
         self.assertNotIn("followed", self.tool(self.write("r", whole)))
 
+    def test_haste(self):
+        whole = with_waiting([0.1, 0.2, 0.0, 0.1], late=2)
+        whole["waiting"]["at_once"] = {"calls": 80, "seconds": spread(0.2)}
+        said = self.tool(self.write("r", whole))
+        self.assertIn("80 nonblocking or persistent reductions were waited for within 5", said)
+        self.assertIn("took 200 ms of each rank", said)
+        whole["waiting"]["at_once"]["seconds"] = spread(0.002)
+        self.assertNotIn("waited for within", self.tool(self.write("r", whole)))
+
     def test_waiting_compared(self):
         names = [self.write("a", with_waiting([2.0, 0.0], late=1)),
                  self.write("b", with_waiting([2.0, 0.0], reducing=0.25, late=1))]

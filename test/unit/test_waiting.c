@@ -79,8 +79,7 @@ START_TEST(notes_in_pieces)
     }
     ck_assert_uint_eq(n.rows, 10);
     ck_assert_uint_eq(collopt_notes_ended(&n), 20000);
-    collopt_notes_fill(&n, open, &(struct collopt_notes_row){ n.row[0].as, COLLOPT_SCAN }, true, 1,
-                       2);
+    collopt_notes_fill(&n, open, &n.row[0], true, 1, 2);
     ck_assert_uint_eq(collopt_notes_ended(&n), 20002);
     ck_assert_uint_eq(open->root, 1);
     collopt_notes_free(&n);
@@ -137,6 +136,31 @@ START_TEST(notes_have_a_limit)
     collopt_notes_free(&n);
     ck_assert_ptr_nonnull(collopt_notes_next(&other));
     collopt_notes_free(&other);
+}
+END_TEST
+
+/* What a call is counted as is known from its start, when it ends only later. */
+START_TEST(calls_that_end_later)
+{
+    struct collopt_notes n = { 0 };
+    struct collopt_notes_row r = row("Iallreduce", 3, COLLOPT_ALLREDUCE);
+    struct collopt_note *first = collopt_notes_next(&n), *second = collopt_notes_next(&n);
+    size_t rows;
+
+    r.later = true;
+    ck_assert(collopt_notes_describe(&n, first, &r, false));
+    ck_assert(collopt_notes_describe(&n, second, &r, true));
+    second->entered = 200;
+    ck_assert_uint_eq(collopt_notes_ended(&n), 0);
+    first->entered = 100;
+    ck_assert_uint_eq(collopt_notes_ended(&n), 2);
+    collopt_notes_hash(&n, 2, &rows);
+    ck_assert_uint_eq(rows, 1);
+    ck_assert(n.row[first->row].later && second->root && !first->root);
+    collopt_notes_close(&n);
+    ck_assert_ptr_null(collopt_notes_next(&n));
+    ck_assert_uint_eq(collopt_notes_ended(&n), 2);
+    collopt_notes_free(&n);
 }
 END_TEST
 
@@ -202,6 +226,7 @@ int main(void)
     tcase_add_test(c, notes_in_pieces);
     tcase_add_test(c, notes_of_the_same_calls);
     tcase_add_test(c, notes_have_a_limit);
+    tcase_add_test(c, calls_that_end_later);
     tcase_add_test(c, waits_of_ranks);
     tcase_add_test(c, waits_as_json);
     suite_add_tcase(suite, c);

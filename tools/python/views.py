@@ -117,7 +117,7 @@ def left(report):
     columns = [Column("Function", header=True), Column("Bytes up to", "number", less=2),
                Column("Reason"), Column("Calls", "number"), Column("Ranks", "number", less=3),
                Column("Time of a rank", "number",
-                      hint="Empty where nothing was timed, as for nonblocking calls."),
+                      hint="Empty where nothing was timed, as where requests were only made."),
                Column("A call", "number", less=1)]
     return View("Calls left to the MPI library", columns, lines)
 

@@ -31,6 +31,8 @@ class Waits:
     late: Optional[Late]
     following: int = 0          # short calls that followed another at once, of all ranks
     following_seconds: float = 0.0      # that these took without waiting, mean of the ranks
+    at_once: int = 0            # requests that were waited for at once, of all ranks
+    at_once_seconds: float = 0.0        # of these waits, mean of the ranks
 
     @property
     def part(self):
@@ -45,15 +47,24 @@ def read(r, at, path):
     path = path + ["waiting"]
     if inside is None:
         return None
-    following = r.member(inside, path, "following", "an object", lambda v: isinstance(v, dict), {})
+    following, following_seconds = read_hint(r, inside, path, "following", "reducing")
+    at_once, at_once_seconds = read_hint(r, inside, path, "at_once", "seconds")
     late = r.member(inside, path, "late", "an object", lambda v: isinstance(v, dict), None)
     calls = r.count(inside, path, "calls", least=1)
     return Waits(calls, r.count(inside, path, "of_calls", calls),
                  r.real(inside, path, "clock_error", 0.0), r.spread(inside, path, "seconds"),
                  r.spread(inside, path, "reducing"),
                  None if late is None else read_late(r, late, path + ["late"]),
-                 r.count(following, path + ["following"], "calls", 0),
-                 r.spread(following, path + ["following"], "reducing").mean if following else 0.0)
+                 following, following_seconds, at_once, at_once_seconds)
+
+
+def read_hint(r, at, path, key, what):
+    """The calls of which the hint KEY speaks, and their seconds, which it calls WHAT."""
+    hint = r.member(at, path, key, "an object", lambda v: isinstance(v, dict), None)
+    path = path + [key]
+    if hint is None:
+        return 0, 0.0
+    return r.count(hint, path, "calls", least=1), r.spread(hint, path, what).mean
 
 
 def read_late(r, at, path):
@@ -74,7 +85,7 @@ def late_sentence(waits, ranks):
                percent(late.last / late.calls), seconds(late.seconds / ranks)))
 
 
-FELT = 0.05             # a part of the time in reductions below which nothing is said of rows
+FELT = 0.05             # a part of the time in reductions below which no hint is given
 
 
 def row_sentence(waits):
@@ -85,6 +96,16 @@ def row_sentence(waits):
     return (" %s reductions of up to 4 KiB followed another on the same communicator within 5 µs "
             "and took %s of each rank: if they do not need its result, one call for both saves "
             "that." % (count(waits.following), seconds(waits.following_seconds)))
+
+
+def haste_sentence(waits):
+    """Requests that were waited for at once, if that takes time that would be felt."""
+    whole = waits.seconds.mean + waits.reducing.mean
+    if not waits.at_once or waits.at_once_seconds < FELT * whole:
+        return ""
+    return (" %s nonblocking or persistent reductions were waited for within 5 µs after they were "
+            "started, which took %s of each rank: work between the two calls would hide up to "
+            "that." % (count(waits.at_once), seconds(waits.at_once_seconds)))
 
 
 def known_of(waits):
@@ -136,8 +157,7 @@ def sentences(waits, ranks):
     return ("Of this, %s were waiting for ranks that came late, %s reducing."
             % (seconds(waits.seconds.mean), seconds(waits.reducing.mean))
             + late_sentence(waits, ranks) + advice(waits) + row_sentence(waits)
-            + known_of(waits)
-            + clock_sentence(waits))
+            + haste_sentence(waits) + known_of(waits) + clock_sentence(waits))
 
 
 # ---- columns of tables ---------------------------------------------------------------------------

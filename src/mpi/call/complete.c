@@ -5,9 +5,12 @@
 #include "config.h"
 
 #include "mpi/call/entry.h"
+#include "base/clock.h"
 #include "mpi/host/poll.h"
+#include "mpi/node/process.h"
 #include "mpi/request/request.h"
 #include "mpi/request/table.h"
+#include "mpi/request/watched.h"
 #include "recorder/recorder.h"
 #include "report/timing.h"
 
@@ -16,19 +19,6 @@
 static inline bool is_done(const struct collopt_request *r)
 {
     return collopt_state_of(r) == COLLOPT_DONE;
-}
-
-/* Goes on without waiting; true: it is done. */
-static bool advance(struct collopt_request *r)
-{
-    bool timed = r->measured.timed && !collopt_request_in_progress(r); /* else it times itself */
-    uint64_t start = timed ? collopt_timing_begin() : 0;
-    bool done;
-
-    done = collopt_request_advance(r);
-    if (timed)
-        r->measured.time += collopt_timing_end(start);
-    return done;
 }
 
 /* A persistent request may have been started past collopt. */
@@ -45,10 +35,10 @@ static bool still_under_way(struct collopt_request *r)
 {
     if (__builtin_expect(collopt_handle_is_idle(&r->handle), 0))
         find_start(r);
-    return collopt_request_under_way(r) && !advance(r);
+    return collopt_request_under_way(r) && !collopt_request_advance(r);
 }
 
-static void finish(struct collopt_request *r)
+static void wait_for(struct collopt_request *r)
 {
     enum { LONG = 64 };         /* looks before it is written down that we wait */
     unsigned polls = 0, looks = 0;
@@ -60,6 +50,38 @@ static void finish(struct collopt_request *r)
             collopt_poke_progress(&r->poke);
         collopt_idle_at(&r->poke, r->yields, &polls);
     }
+}
+
+static void finish(struct collopt_request *r)
+{
+    uint64_t begun;
+
+    if (!r->measured.timed) {
+        wait_for(r);
+        return;
+    }
+    begun = collopt_timing_begin();
+    wait_for(r);
+    collopt_request_awaited(r, begun, collopt_timing_end(begun));
+}
+
+/* A call may wait for one of several until the first of them ends, which is what counts as waited
+ * for.  When it begins; 0: nobody wants to know. */
+static uint64_t begin_to_wait(void)
+{
+    return atomic_load_explicit(&collopt_reporting, memory_order_relaxed) ? collopt_now() : 0;
+}
+
+/* R was the first to end of what a call has waited for since BEGUN; 0: it has not. */
+static void end_of_wait(struct collopt_request *r, uint64_t begun)
+{
+    uint64_t time;
+
+    if (!r->measured.timed || begun == 0)
+        return;
+    time = collopt_now() - begun;
+    collopt_timing_cover(time);
+    collopt_request_awaited(r, begun, time);
 }
 
 /* ---- the end of a request -------------------------------------------------------------------- */
@@ -184,11 +206,27 @@ static int wait_for_ours(struct collopt_request *r, MPI_Request *request, MPI_St
     return end_one(r, request, collopt_next.Wait(&null, status));
 }
 
+static int wait_for_hosts(MPI_Request *request, MPI_Status *status)
+{
+    struct collopt_watching w;
+
+    collopt_watching_begin(&w, 1, request, true);
+    return collopt_watching_end(&w, request, collopt_next.Wait(request, status));
+}
+
 int collopt_entry_Wait(host_request *request, host_status *status)
 {
     struct collopt_request *r = collopt_requests_find_at(request);
 
-    return r ? wait_for_ours(r, request, status) : collopt_next.Wait(request, status);
+    return r ? wait_for_ours(r, request, status) : wait_for_hosts(request, status);
+}
+
+static int test_hosts(MPI_Request *request, int *flag, MPI_Status *status)
+{
+    struct collopt_watching w;
+
+    collopt_watching_begin(&w, 1, request, false);
+    return collopt_watching_end(&w, request, collopt_next.Test(request, flag, status));
 }
 
 int collopt_entry_Test(host_request *request, int *flag, host_status *status)
@@ -197,7 +235,7 @@ int collopt_entry_Test(host_request *request, int *flag, host_status *status)
     struct collopt_request *r = collopt_requests_find_at(request);
 
     if (!r)
-        return collopt_next.Test(request, flag, status);
+        return test_hosts(request, flag, status);
     if (still_under_way(r)) {
         collopt_poke_progress(&r->poke);
         *flag = 0;
@@ -226,18 +264,35 @@ static int end_all(struct collopt_request *ours, int n, MPI_Request *requests,
     return err;
 }
 
+static int wait_for_all_hosts(int n, MPI_Request *requests, MPI_Status *statuses)
+{
+    struct collopt_watching w;
+
+    collopt_watching_begin(&w, n, requests, true);
+    collopt_watching_each(&w, n, requests);
+    return collopt_watching_end(&w, requests, collopt_next.Waitall(n, requests, statuses));
+}
+
 int collopt_entry_Waitall(int n, host_request *requests, host_status *statuses)
 {
     struct collopt_request *ours;
     int err;
 
     if (!collopt_requests_any(n, requests))
-        return collopt_next.Waitall(n, requests, statuses);
+        return wait_for_all_hosts(n, requests, statuses);
     ours = take_out(n, requests);
     for (struct collopt_request *r = ours; r; r = r->array.next)
         finish(r);
-    err = collopt_next.Waitall(n, requests, statuses);
+    err = wait_for_all_hosts(n, requests, statuses);
     return end_all(ours, n, requests, statuses, err);
+}
+
+static int test_all_hosts(int n, MPI_Request *requests, int *flag, MPI_Status *statuses)
+{
+    struct collopt_watching w;
+
+    collopt_watching_begin(&w, n, requests, false);
+    return collopt_watching_end(&w, requests, collopt_next.Testall(n, requests, flag, statuses));
 }
 
 int collopt_entry_Testall(int n, host_request *requests, int *flag, host_status *statuses)
@@ -246,13 +301,13 @@ int collopt_entry_Testall(int n, host_request *requests, int *flag, host_status 
     int err = MPI_SUCCESS;
 
     if (!collopt_requests_any(n, requests))
-        return collopt_next.Testall(n, requests, flag, statuses);
+        return test_all_hosts(n, requests, flag, statuses);
     *flag = 0;
     ours = take_out(n, requests);
     if ((waits = advance_all(ours)))
         collopt_poke_progress(&waits->poke);
     else
-        err = collopt_next.Testall(n, requests, flag, statuses);
+        err = test_all_hosts(n, requests, flag, statuses);
     if (*flag)
         return end_all(ours, n, requests, statuses, err);
     put_back(ours, requests);
@@ -261,14 +316,24 @@ int collopt_entry_Testall(int n, host_request *requests, int *flag, host_status 
 
 /* ---- completing one of several --------------------------------------------------------------- */
 
-/* R is done: the call's result. */
-static int pick(struct collopt_request *ours, struct collopt_request *r, MPI_Request *requests,
-                int *index, MPI_Status *status)
+/* R is done: the result of the call, which has waited since BEGUN; 0: it has not. */
+static int pick(struct collopt_request *ours, struct collopt_request *r, uint64_t begun,
+                MPI_Request *requests, int *index, MPI_Status *status)
 {
+    end_of_wait(r, begun);
     put_back(ours, requests);
     *index = r->array.position;
     fill_in(status);
     return end_one(r, &requests[*index], MPI_SUCCESS);
+}
+
+static int test_any_hosts(int n, MPI_Request *requests, int *index, int *flag, MPI_Status *status)
+{
+    struct collopt_watching w;
+
+    collopt_watching_begin(&w, n, requests, false);
+    return collopt_watching_end(&w, requests,
+                                collopt_next.Testany(n, requests, index, flag, status));
 }
 
 int collopt_entry_Testany(int n, host_request *requests, int *index, int *flag, host_status *status)
@@ -277,13 +342,13 @@ int collopt_entry_Testany(int n, host_request *requests, int *index, int *flag, 
     int err;
 
     if (!collopt_requests_any(n, requests))
-        return collopt_next.Testany(n, requests, index, flag, status);
+        return test_any_hosts(n, requests, index, flag, status);
     ours = take_out(n, requests);
     waits = advance_all(ours);
-    err = collopt_next.Testany(n, requests, index, flag, status);
+    err = test_any_hosts(n, requests, index, flag, status);
     if (!err && (!*flag || *index == MPI_UNDEFINED) && (done = first_done(ours))) {
         *flag = 1;
-        return pick(ours, done, requests, index, status);
+        return pick(ours, done, 0, requests, index, status);
     }
     put_back(ours, requests);
     if (err || !waits || (*flag && *index != MPI_UNDEFINED))
@@ -315,19 +380,34 @@ static struct collopt_request *wait_for_any(struct collopt_request *ours, int n,
     }
 }
 
+static int wait_for_any_hosts(int n, MPI_Request *requests, int *index, MPI_Status *status)
+{
+    struct collopt_watching w;
+
+    collopt_watching_begin(&w, n, requests, true);
+    return collopt_watching_end(&w, requests, collopt_next.Waitany(n, requests, index, status));
+}
+
 int collopt_entry_Waitany(int n, host_request *requests, int *index, host_status *status)
 {
     struct collopt_request *ours, *done;
+    struct collopt_watching w;
+    uint64_t begun = begin_to_wait();
     int err, flag = 0;
 
     if (!collopt_requests_any(n, requests))
-        return collopt_next.Waitany(n, requests, index, status);
+        return wait_for_any_hosts(n, requests, index, status);
     ours = take_out(n, requests);
+    collopt_watching_begin(&w, n, requests, true);
     done = wait_for_any(ours, n, requests, index, &flag, status, &err);
-    if (done)
-        return pick(ours, done, requests, index, status);
+    if (done) {
+        w.begun = 0;            /* it has waited for this one */
+        collopt_watching_end(&w, requests, MPI_SUCCESS);
+        return pick(ours, done, begun, requests, index, status);
+    }
     if (!err && (!flag || *index == MPI_UNDEFINED))
         err = collopt_next.Waitany(n, requests, index, status);
+    collopt_watching_end(&w, requests, err);
     put_back(ours, requests);
     return err;
 }
@@ -339,9 +419,10 @@ static MPI_Status *nth(MPI_Status *statuses, int i)
     return statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : &statuses[i];
 }
 
-/* The host has completed *SOME of REQUESTS; those of ours that are done are added. */
-static int add_done(struct collopt_request *ours, MPI_Request *requests, int *some, int *indices,
-                    MPI_Status *statuses, int err)
+/* The host has completed *SOME of REQUESTS; those of ours that are done are added.  BEGUN: since
+ * when the call has waited; 0: it has not. */
+static int add_done(struct collopt_request *ours, uint64_t begun, MPI_Request *requests, int *some,
+                    int *indices, MPI_Status *statuses, int err)
 {
     struct ended failed = { .err = MPI_SUCCESS };
     int n = *some == MPI_UNDEFINED ? 0 : *some;
@@ -355,6 +436,8 @@ static int add_done(struct collopt_request *ours, MPI_Request *requests, int *so
             continue;
         indices[n] = r->array.position;
         fill_in(nth(statuses, n));
+        end_of_wait(r, begun);
+        begun = 0;
         own = end(r, &requests[r->array.position], &failed);
         if (own)
             err = set_errors(n, statuses, err);
@@ -368,6 +451,16 @@ static int add_done(struct collopt_request *ours, MPI_Request *requests, int *so
     return err;
 }
 
+static int test_some_hosts(int n, MPI_Request *requests, int *some, int *indices,
+                           MPI_Status *statuses)
+{
+    struct collopt_watching w;
+
+    collopt_watching_begin(&w, n, requests, false);
+    return collopt_watching_end(&w, requests,
+                                collopt_next.Testsome(n, requests, some, indices, statuses));
+}
+
 int collopt_entry_Testsome(int n, host_request *requests, int *some, int *indices,
                            host_status *statuses)
 {
@@ -375,12 +468,12 @@ int collopt_entry_Testsome(int n, host_request *requests, int *some, int *indice
     int err;
 
     if (!collopt_requests_any(n, requests))
-        return collopt_next.Testsome(n, requests, some, indices, statuses);
+        return test_some_hosts(n, requests, some, indices, statuses);
     ours = take_out(n, requests);
     waits = advance_all(ours);
     *some = 0;                  /* an error may leave it as it is */
-    err = collopt_next.Testsome(n, requests, some, indices, statuses);
-    err = add_done(ours, requests, some, indices, statuses, err);
+    err = test_some_hosts(n, requests, some, indices, statuses);
+    err = add_done(ours, 0, requests, some, indices, statuses, err);
     if (waits && (*some == MPI_UNDEFINED || *some == 0)) {
         collopt_poke_progress(&waits->poke);
         *some = 0;
@@ -388,16 +481,29 @@ int collopt_entry_Testsome(int n, host_request *requests, int *some, int *indice
     return err;
 }
 
+static int wait_for_some_hosts(int n, MPI_Request *requests, int *some, int *indices,
+                               MPI_Status *statuses)
+{
+    struct collopt_watching w;
+
+    collopt_watching_begin(&w, n, requests, true);
+    return collopt_watching_end(&w, requests,
+                                collopt_next.Waitsome(n, requests, some, indices, statuses));
+}
+
 int collopt_entry_Waitsome(int n, host_request *requests, int *some, int *indices,
                            host_status *statuses)
 {
     struct collopt_request *ours, *waits;
+    struct collopt_watching w;
+    uint64_t begun = begin_to_wait();
     unsigned polls = 0;
     int err;
 
     if (!collopt_requests_any(n, requests))
-        return collopt_next.Waitsome(n, requests, some, indices, statuses);
+        return wait_for_some_hosts(n, requests, some, indices, statuses);
     ours = take_out(n, requests);
+    collopt_watching_begin(&w, n, requests, true);
     for (;;) {
         waits = advance_all(ours);
         *some = 0;
@@ -408,7 +514,8 @@ int collopt_entry_Waitsome(int n, host_request *requests, int *some, int *indice
     }
     if (!err && *some == 0 && !first_done(ours))        /* only the host's are active */
         err = collopt_next.Waitsome(n, requests, some, indices, statuses);
-    return add_done(ours, requests, some, indices, statuses, err);
+    collopt_watching_end(&w, requests, err);
+    return add_done(ours, begun, requests, some, indices, statuses, err);
 }
 
 /* ---- looking --------------------------------------------------------------------------------- */
@@ -520,5 +627,6 @@ int collopt_entry_X_Request_is_complete(host_request request)
 
     if (!r)
         return collopt_next.X_Request_is_complete(request);
-    return !collopt_request_under_way(r) || (!collopt_request_in_progress(r) && advance(r));
+    return !collopt_request_under_way(r)
+        || (!collopt_request_in_progress(r) && collopt_request_advance(r));
 }

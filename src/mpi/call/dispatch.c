@@ -6,6 +6,7 @@
 #include "mpi/call/dispatch.h"
 #include "base/log.h"
 #include "mpi/check/check.h"
+#include "mpi/comm/arguments.h"
 #include "mpi/comm/comm.h"
 #include "mpi/comm/hints.h"
 #include "mpi/comm/noted.h"
@@ -29,15 +30,6 @@
 
 /* ---- calls that fall back -------------------------------------------------------------------- */
 
-/* Arguments that nobody has judged may be wrong, and an intercommunicator has two groups: such
- * calls are counted without a size. */
-static bool has_size(const struct collopt_call *call, const struct collopt_comm *c,
-                     enum collopt_reason why)
-{
-    return c && why != COLLOPT_PASS_ARGUMENTS && why != COLLOPT_PASS_INTERCOMM
-        && why != COLLOPT_PASS_NESTED && !collopt_call_negative(call, c->ranks);
-}
-
 static void note(const struct collopt_call *call, const struct collopt_comm *c,
                  enum collopt_reason why, uint64_t start, uint64_t time, int size_class)
 {
@@ -50,11 +42,9 @@ static void note(const struct collopt_call *call, const struct collopt_comm *c,
 static void count_fallen_back(const struct collopt_call *call, const struct collopt_comm *c,
                               enum collopt_reason why, uint64_t start, uint64_t time)
 {
-    struct collopt_facts f;
+    uint64_t bytes;
 
-    if (has_size(call, c, why) && collopt_facts(call->op, call->type, &f)) {
-        uint64_t bytes = collopt_call_elements(call, c->ranks) * f.size;
-
+    if (collopt_arguments_size(c, call, why, &bytes)) {
         collopt_count_passed_call(call->name, why, time, c->ranks, bytes);
         note(call, c, why, start, time, collopt_size_class(bytes));
     } else {

@@ -8,6 +8,7 @@
 #include "mpi/check/check.h"
 #include "mpi/comm/comm.h"
 #include "mpi/comm/hints.h"
+#include "mpi/comm/noted.h"
 #include "mpi/comm/recorded.h"
 #include "mpi/comm/take_over.h"
 #include "mpi/device/gpu.h"
@@ -18,7 +19,6 @@
 #include "mpi/plan/find.h"
 #include "mpi/plan/plan.h"
 #include "mpi/request/p2p_request.h"
-#include "report/counters.h"
 #include "settings/settings.h"
 
 /* What keeps C from serving such calls, as all its ranks know; COLLOPT_REASONS: nothing. */
@@ -60,9 +60,9 @@ static bool host_is_chosen(const struct collopt_comm *c, enum collopt_collective
     return forced && strcmp(forced, "host") == 0;
 }
 
-static enum collopt_outcome fall_back(const struct collopt_call *call, enum collopt_reason why)
+static enum collopt_outcome fall_back(struct collopt_call *call, enum collopt_reason why)
 {
-    collopt_count_passed(call->name, why, 1);
+    call->why = (unsigned char)why;
     return COLLOPT_FALL_BACK;
 }
 
@@ -73,7 +73,7 @@ static enum collopt_outcome failed(int *err, int code)
 }
 
 /* There is no state of the communicator, or this call is a nested one. */
-static enum collopt_outcome fall_back_at_once(const struct collopt_call *call,
+static enum collopt_outcome fall_back_at_once(struct collopt_call *call,
                                               const struct collopt_comm *c, int *err)
 {
     if (!c && collopt_comm_lacks_memory())
@@ -90,8 +90,7 @@ static const char *why_neither(const struct collopt_comm *c)
 
 /* This rank alone has no memory for a plan.  It takes part in the agreement on a persistent
  * reduction, so that all ranks leave it to the host. */
-static enum collopt_outcome lacks_plan(struct collopt_comm *c, const struct collopt_call *call,
-                                       int *err)
+static enum collopt_outcome lacks_plan(struct collopt_comm *c, struct collopt_call *call, int *err)
 {
     const char *why;
 
@@ -146,6 +145,8 @@ enum collopt_outcome collopt_dispatch_persistent(struct collopt_call *call,
         return outcome;
     }
     collopt_record_enter(c, call, COLLOPT_RECORDED_INIT);
+    if (c->noted)
+        collopt_noted_make(c);
     if (c->status == COLLOPT_NEW && (*err = collopt_comm_take_over(c, SIZE_MAX)))
         return COLLOPT_FAILED;          /* it is raised */
     if ((why = obstacle(c)) != COLLOPT_REASONS)
@@ -172,6 +173,8 @@ enum collopt_outcome collopt_dispatch_nonblocking(struct collopt_call *call,
     if (!c || collopt_comm_nested(c))
         return fall_back_at_once(call, c, err);
     collopt_record_enter(c, call, COLLOPT_RECORDED_NONBLOCKING);
+    if (c->noted)
+        collopt_noted_begin_call(c);
     c->nonblocking++;
     if (c->status == COLLOPT_NEW)
         collopt_comm_note(c, collopt_bytes_to_count(c, call));

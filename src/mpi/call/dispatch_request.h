@@ -12,7 +12,7 @@ struct collopt_plan;
 
 /* Takes the communicator of a persistent CALL over, if need be, and compares the calls of all ranks
  * if that is wanted.  COLLOPT_RUN: by messages, or by shared memory where *PLAN is NULL.
- * COLLOPT_FALL_BACK: it was counted as such.  COLLOPT_FAILED: *ERR is raised. */
+ * COLLOPT_FALL_BACK: not counted so far; CALL says why.  COLLOPT_FAILED: *ERR is raised. */
 enum collopt_outcome collopt_dispatch_persistent(struct collopt_call *call,
                                                  struct collopt_comm **state,
                                                  struct collopt_plan **plan, int *err);

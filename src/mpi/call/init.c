@@ -30,6 +30,7 @@
 #include "mpi/request/async.h"
 #include "mpi/request/nonblocking.h"
 #include "mpi/request/table.h"
+#include "mpi/request/watched.h"
 #include "recorder/stall.h"
 #include "report/counters.h"
 #include "report/report.h"
@@ -317,6 +318,7 @@ void collopt_end(void)
         return;
     collopt_recorder_finalizes();
     collopt_stall_end();
+    collopt_watched_end();
     if (where || rules) {
         collopt_comm_report();
         report(where, rules);

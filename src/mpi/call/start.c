@@ -8,6 +8,7 @@
 #include "mpi/check/signature.h"
 #include "mpi/comm/arguments.h"
 #include "mpi/comm/comm.h"
+#include "mpi/comm/noted.h"
 #include "mpi/comm/recorded.h"
 #include "mpi/host/attributes.h"
 #include "mpi/host/errhandler.h"
@@ -19,6 +20,7 @@
 #include "mpi/request/persistent.h"
 #include "mpi/request/request.h"
 #include "mpi/request/table.h"
+#include "mpi/request/watched.h"
 #include "report/counters.h"
 
 /* ---- making ---------------------------------------------------------------------------------- */
@@ -39,6 +41,11 @@ static void say(const struct collopt_call *call, const struct collopt_comm *c,
                          collopt_collective_names[call->collective], c->ranks, why);
 }
 
+static bool is_root(const struct collopt_comm *c, const struct collopt_call *call)
+{
+    return call->collective == COLLOPT_REDUCE && call->root == c->rank;
+}
+
 static struct collopt_request *make_by_p2p(struct collopt_comm *c, struct collopt_call *call,
                                    struct collopt_plan *plan, const char **why, int *err)
 {
@@ -55,8 +62,19 @@ static struct collopt_request *make_by_p2p(struct collopt_comm *c, struct collop
     return NULL;
 }
 
-/* COLLOPT_FALL_BACK also where the ranks have found that one of them cannot. */
-static enum collopt_outcome make(struct collopt_call *call, MPI_Request *request, int *err)
+/* The host makes the request of CALL. */
+static enum collopt_outcome leave_made(const struct collopt_call *call, struct collopt_comm *c,
+                                       struct collopt_watched **watched)
+{
+    collopt_count_passed(call->name, call->why, 1);
+    *watched = c ? collopt_watch_made(c, call, collopt_noted_made(c)) : NULL;
+    return COLLOPT_FALL_BACK;
+}
+
+/* COLLOPT_FALL_BACK also where the ranks have found that one of them cannot; the host's request is
+ * WATCHED then, unless NULL. */
+static enum collopt_outcome make(struct collopt_call *call, MPI_Request *request,
+                                 struct collopt_watched **watched, int *err)
 {
     struct collopt_plan *plan;
     struct collopt_comm *c;
@@ -64,6 +82,8 @@ static enum collopt_outcome make(struct collopt_call *call, MPI_Request *request
     struct collopt_request *r;
     enum collopt_outcome outcome = collopt_dispatch_persistent(call, &c, &plan, err);
 
+    if (outcome == COLLOPT_FALL_BACK)
+        return leave_made(call, c, watched);
     if (outcome != COLLOPT_RUN)
         return outcome;
     collopt_requests_release_freed();
@@ -78,9 +98,11 @@ static enum collopt_outcome make(struct collopt_call *call, MPI_Request *request
     }
     say(call, c, r, why);
     if (!r) {
-        collopt_count_passed(call->name, COLLOPT_PASS_UNSUPPORTED, 1);
-        return COLLOPT_FALL_BACK;
+        call->why = COLLOPT_PASS_UNSUPPORTED;
+        return leave_made(call, c, watched);
     }
+    r->measured.noted = collopt_noted_made(c);
+    r->measured.root = is_root(c, call);
     collopt_requests_count(1);
     *request = atomic_load(&r->handle.request);
     return COLLOPT_RUN;
@@ -111,11 +133,11 @@ static int start_by_p2p(struct collopt_request *r, struct collopt_comm *c)
     return err;
 }
 
-static enum collopt_outcome say_unfit(const struct collopt_call *call,
-                                      const struct collopt_comm *c, const char *why)
+static enum collopt_outcome say_unfit(struct collopt_call *call, const struct collopt_comm *c,
+                                      const char *why)
 {
     say(call, c, NULL, why);
-    collopt_count_passed(call->name, COLLOPT_PASS_UNSUPPORTED, 1);
+    call->why = COLLOPT_PASS_UNSUPPORTED;
     return COLLOPT_FALL_BACK;
 }
 
@@ -173,12 +195,20 @@ static int start_by_host(struct collopt_request *r, struct collopt_comm *c,
 }
 
 static int start_by_collopt(struct collopt_request *r, struct collopt_comm *c,
-                            const struct collopt_call *call, const struct collopt_plan *plan)
+                            const struct collopt_call *call, const struct collopt_plan *plan,
+                            struct collopt_noting noting)
 {
+    int err;
+
     if (c->traced)
         say(call, c, r, NULL);
     record_ours(r, c);
-    return plan ? start_by_p2p(r, c) : collopt_nonblocking_start(r, c);
+    r->nonblocking = true;
+    r->measured.noted = c->noted ? collopt_noted(c) : NULL;
+    collopt_request_starts(r, noting, is_root(c, call));
+    err = plan ? start_by_p2p(r, c) : collopt_nonblocking_start(r, c);
+    collopt_request_has_started(r);
+    return err;
 }
 
 /* Every call that is compared becomes a request, also if the host serves it.  On a node each one
@@ -186,7 +216,8 @@ static int start_by_collopt(struct collopt_request *r, struct collopt_comm *c,
  * differ in what serves this call. */
 static enum collopt_outcome begin_compared(struct collopt_comm *c, struct collopt_call *call,
                                            enum collopt_outcome outcome, struct collopt_plan *plan,
-                                           MPI_Request *request, int *err)
+                                           struct collopt_noting noting, MPI_Request *request,
+                                           int *err)
 {
     struct collopt_request *r = collopt_requests_take_idle();
     const char *why = NULL;
@@ -199,6 +230,8 @@ static enum collopt_outcome begin_compared(struct collopt_comm *c, struct collop
         outcome = say_unfit(call, c, why);
         collopt_request_clear(r);
     }
+    if (outcome == COLLOPT_FALL_BACK)
+        collopt_count_passed(call->name, call->why, 1);
     collopt_requests_count(1);
     *err = compare(r, c, call, outcome, plan, why, &raised);
     if (*err && raised) {
@@ -206,26 +239,39 @@ static enum collopt_outcome begin_compared(struct collopt_comm *c, struct collop
         return COLLOPT_FAILED;
     }
     if (!*err)
-        *err = outcome == COLLOPT_RUN ? start_by_collopt(r, c, call, plan)
+        *err = outcome == COLLOPT_RUN ? start_by_collopt(r, c, call, plan, noting)
                                       : start_by_host(r, c, call, own);
     if (*err)                   /* the other ranks still need the comparison */
         r->comparison = NULL;
     return hand_out(r, call, request, *err);
 }
 
+/* The host starts CALL.  Its request is WATCHED where the time that it takes is wanted, and counted
+ * with that later. */
+static enum collopt_outcome leave(const struct collopt_call *call, struct collopt_comm *c,
+                                  struct collopt_noting noting, struct collopt_watched **watched)
+{
+    *watched = c ? collopt_watch_started(c, call, noting) : NULL;
+    if (!*watched)
+        collopt_count_passed(call->name, call->why, 1);
+    return COLLOPT_FALL_BACK;
+}
+
 /* The call's ranks all come here, or all go to the host. */
-static enum collopt_outcome begin(struct collopt_call *call, MPI_Request *request, int *err)
+static enum collopt_outcome begin(struct collopt_call *call, MPI_Request *request,
+                                  struct collopt_watched **watched, int *err)
 {
     struct collopt_plan *plan = NULL;
     struct collopt_comm *c;
     const char *why;
     struct collopt_request *r;
     enum collopt_outcome outcome = collopt_dispatch_nonblocking(call, &c, &plan, err);
+    struct collopt_noting noting = collopt_noted_begun(c);
 
     if (c && __builtin_expect(c->checked, 0) && collopt_checks_later(c))
-        return begin_compared(c, call, outcome, plan, request, err);
+        return begin_compared(c, call, outcome, plan, noting, request, err);
     if (outcome != COLLOPT_RUN)
-        return outcome == COLLOPT_FAILED ? fail(call, *err) : outcome;
+        return outcome == COLLOPT_FAILED ? fail(call, *err) : leave(call, c, noting, watched);
     if (!(r = collopt_requests_take_idle())) {
         if (plan)
             collopt_p2p_request_miss(c);
@@ -235,10 +281,11 @@ static enum collopt_outcome begin(struct collopt_call *call, MPI_Request *reques
     }
     if ((why = describe(r, c, call, plan))) {
         collopt_requests_make_idle(r);
-        return say_unfit(call, c, why);
+        say_unfit(call, c, why);
+        return leave(call, c, noting, watched);
     }
     collopt_requests_count(1);
-    *err = start_by_collopt(r, c, call, plan);
+    *err = start_by_collopt(r, c, call, plan, noting);
     return hand_out(r, call, request, *err);
 }
 
@@ -248,20 +295,24 @@ static enum collopt_outcome begin(struct collopt_call *call, MPI_Request *reques
     int collopt_entry_##id(SHAPE(C), host_info info, host_request *request) \
     { \
         struct collopt_call call = { COLLOPT_CALL(id, ID, SHAPE, C), .mode = COLLOPT_PERSISTENT }; \
+        struct collopt_watched *watched = NULL; \
         int err; \
         \
-        return make(&call, request, &err) == COLLOPT_FALL_BACK \
-            ? collopt_host.id(SHAPE##_ARGS, info, request) : err; \
+        if (make(&call, request, &watched, &err) != COLLOPT_FALL_BACK) \
+            return err; \
+        return collopt_watch(watched, request, collopt_host.id(SHAPE##_ARGS, info, request)); \
     }
 #define NONBLOCKING(id, ID, SHAPE, C) \
     int collopt_entry_##id(SHAPE(C), host_request *request) \
     { \
         struct collopt_call call = { COLLOPT_CALL(id, ID, SHAPE, C), \
                                      .mode = COLLOPT_NONBLOCKING }; \
+        struct collopt_watched *watched = NULL; \
         int err; \
         \
-        return begin(&call, request, &err) == COLLOPT_FALL_BACK \
-            ? collopt_host.id(SHAPE##_ARGS, request) : err; \
+        if (begin(&call, request, &watched, &err) != COLLOPT_FALL_BACK) \
+            return err; \
+        return collopt_watch(watched, request, collopt_host.id(SHAPE##_ARGS, request)); \
     }
 #define ENTRIES(N, name, nonblocking, ID, SHAPE) \
     NONBLOCKING(I##nonblocking, ID, SHAPE, int) \
@@ -307,8 +358,17 @@ static int start_claimed(struct collopt_request *r)
     if ((err = collopt_handle_activate(&r->handle)))
         return err;
     record_start(r);
+    collopt_request_starts(r, collopt_noting_of(r->measured.noted), r->measured.root);
     collopt_ops_of(r)->start(r);
+    collopt_request_has_started(r);
     return MPI_SUCCESS;
+}
+
+static int start_by_next(MPI_Request *request)
+{
+    struct collopt_watched *w = collopt_watch_starts(request);
+
+    return collopt_watch_has_started(w, collopt_next.Start(request));
 }
 
 static int start(MPI_Request *request, struct collopt_request *r)
@@ -316,7 +376,7 @@ static int start(MPI_Request *request, struct collopt_request *r)
     int err;
 
     if (!r)
-        return collopt_next.Start(request);
+        return start_by_next(request);
     collopt_request_claim_surely(r);
     err = start_claimed(r);
     collopt_request_unclaim(r);
@@ -333,7 +393,7 @@ int collopt_entry_Start(host_request *request)
 
 int collopt_entry_Startall(int n, host_request *requests)
 {
-    if (!collopt_requests_any(n, requests))
+    if (!collopt_requests_any(n, requests) && !collopt_watched_any(n, requests))
         return collopt_next.Startall(n, requests);
     for (int i = 0; i < n; i++) {
         int err = start(&requests[i], collopt_requests_find(requests[i]));
@@ -352,8 +412,10 @@ int collopt_entry_Request_free(host_request *request)
 
     if (r && r->nonblocking)  /* as MPI says, and hosts do */
         return refuse(r);
-    if (!r)
+    if (!r) {
+        collopt_watch_frees(request);
         return collopt_next.Request_free(request);
+    }
     collopt_request_claim_surely(r);
     ours = collopt_requests_remove(r);
     err = collopt_handle_free(&r->handle, request);

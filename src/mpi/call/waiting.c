@@ -25,7 +25,6 @@
 enum {
     PIECE = COLLOPT_NOTES_PIECE,
     SHORT = 12,                 /* size class: up to 4 KiB */
-    AT_ONCE = 5000,             /* ns from the end of one call to the next */
     BLAMES = 4 << 20            /* ranks of a communicator times rows, at most */
 };
 
@@ -43,6 +42,9 @@ struct latest {
 struct merge {
     struct collopt_among among; /* the ranks of a communicator */
     const struct collopt_notes *notes;
+    /* the next one of the waits for calls that go on after their end */
+    const struct collopt_notes_piece *waits;
+    size_t next_wait;
     uint64_t since;
     size_t rows;
     struct collopt_waited *waited;      /* [rows] */
@@ -88,7 +90,8 @@ static bool is_short(const struct merge *m, const struct collopt_note *note)
 {
     int size_class = collopt_counted_size_class(&m->notes->row[note->row].as);
 
-    return depends(m, note) == COLLOPT_DEPENDS_ON_ALL && size_class >= 0 && size_class <= SHORT;
+    return depends(m, note) == COLLOPT_DEPENDS_ON_ALL && !m->notes->row[note->row].later
+        && size_class >= 0 && size_class <= SHORT;
 }
 
 /* Could NOTE have been one call with that before it? */
@@ -97,16 +100,40 @@ static void look_for_row(struct merge *m, const struct collopt_note *note, uint6
     struct collopt_waited *w = &m->waited[note->row];
     bool brief = m->among.ranks > 1 && is_short(m, note);
 
-    if (brief && m->short_end > 0 && note->entered - m->short_end < AT_ONCE) {
+    if (brief && m->short_end > 0 && note->entered - m->short_end < COLLOPT_NOTES_AT_ONCE) {
         w->following++;
         w->following_time += note->took - waiting;
     }
     m->short_end = brief ? note->entered + note->took : 0;
 }
 
+/* The note of the call that has waited for NOTE's, if that has gone on after its end; else NOTE. */
+static const struct collopt_note *wait_of(struct merge *m, const struct collopt_note *note)
+{
+    if (!m->notes->row[note->row].later)
+        return note;
+    if (m->next_wait == m->waits->used) {
+        m->waits = m->waits->next;
+        m->next_wait = 0;
+    }
+    return &m->waits->note[m->next_wait++];
+}
+
+static void look_for_haste(struct merge *m, const struct collopt_note *note,
+                           const struct collopt_note *wait)
+{
+    struct collopt_waited *w = &m->waited[note->row];
+
+    if (wait == note || !wait->root || m->among.ranks == 1)
+        return;
+    w->at_once++;
+    w->at_once_time += wait->took;
+}
+
 static void account(struct merge *m, const struct collopt_note *note, size_t i)
 {
     struct collopt_waited *w = &m->waited[note->row];
+    const struct collopt_note *wait = wait_of(m, note);
     enum collopt_depends on = depends(m, note);
     const struct latest *l = on == COLLOPT_DEPENDS_ON_LOWER ? &m->of_lower : &m->of_all;
     uint64_t waiting;
@@ -116,7 +143,8 @@ static void account(struct merge *m, const struct collopt_note *note, size_t i)
         return;
     }
     waiting = on == COLLOPT_DEPENDS_AS_ROOT && !note->root
-        ? 0 : collopt_waiting(m->own[i], note->took, l->time[i]);
+        ? 0 : collopt_waiting(collopt_clocks_common(wait->entered), wait->took, l->time[i]);
+    look_for_haste(m, note, wait);
     w->calls++;
     w->time += note->took;
     w->waiting += waiting;
@@ -295,6 +323,8 @@ static void merge_all(struct merge *m, MPI_Comm all, const struct in_order *list
         m->among.rank = noted->rank;
         m->among.ranks = noted->ranks;
         m->notes = &noted->notes;
+        m->waits = noted->waits.first;
+        m->next_wait = 0;
         m->short_end = 0;
         err = merge_notes(m);
     }

@@ -89,6 +89,19 @@ bool collopt_arguments_fit(const struct collopt_comm *c, struct collopt_call *ca
                                   collopt_call_elements(call, c->ranks) * f->size);
 }
 
+bool collopt_arguments_size(const struct collopt_comm *c, const struct collopt_call *call,
+                            enum collopt_reason why, uint64_t *bytes)
+{
+    struct collopt_facts f;
+
+    if (!c || why == COLLOPT_PASS_ARGUMENTS || why == COLLOPT_PASS_INTERCOMM
+        || why == COLLOPT_PASS_NESTED || collopt_call_negative(call, c->ranks)
+        || !collopt_facts(call->op, call->type, &f))
+        return false;
+    *bytes = collopt_call_elements(call, c->ranks) * f.size;
+    return true;
+}
+
 bool collopt_arguments_wrong(const struct collopt_comm *c, struct collopt_call *call)
 {
     struct collopt_facts f;

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "mpi/host/call.h"
+#include "report/counters.h"
 
 struct collopt_comm;
 struct collopt_facts;
@@ -26,6 +27,10 @@ bool collopt_arguments_odd(const struct collopt_comm *c, const struct collopt_ca
 /* Can CALL be served on C?  Then *F is filled in.  May change CALL. */
 bool collopt_arguments_fit(const struct collopt_comm *c, struct collopt_call *call,
                            struct collopt_facts *f);
+/* Bytes of input of a CALL that falls back, on C.  False: they are not known, since the arguments,
+ * which nobody has judged, may be wrong, or the communicator has two groups, or none was found. */
+bool collopt_arguments_size(const struct collopt_comm *c, const struct collopt_call *call,
+                            enum collopt_reason why, uint64_t *bytes);
 /* Does MPI forbid the arguments of CALL?  Some hosts accept them. */
 bool collopt_arguments_wrong(const struct collopt_comm *c, struct collopt_call *call);
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "mpi/comm/noted.h"
+#include "base/clock.h"
 #include "mpi/comm/members.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;        /* of what is below */
@@ -52,14 +53,22 @@ static bool take(size_t bytes)
     return room;
 }
 
+/* With room for so many members; NULL: no memory. */
+static struct collopt_noted *allocate(int ranks)
+{
+    size_t bytes = sizeof(struct collopt_noted) + (size_t)ranks * sizeof(int);
+
+    return take(bytes) ? calloc(1, bytes) : NULL;
+}
+
 /* *LOST: others may have what this rank has not. */
 static struct collopt_noted *make(const struct collopt_comm *c, bool *lost)
 {
-    size_t bytes = sizeof(struct collopt_noted) + (size_t)c->ranks * sizeof(int);
-    struct collopt_noted *n = take(bytes) ? calloc(1, bytes) : NULL;
+    struct collopt_noted *n = allocate(c->ranks);
 
-    *lost = !n || !collopt_members_find(collopt_comm_of(c), c->ranks, n->member);
+    *lost = !n || !collopt_members_find(collopt_comm_of(c), c->ranks, n->own);
     if (!*lost) {
+        n->member = n->own;
         n->rank = c->rank;
         n->ranks = c->ranks;
         n->members = collopt_members_hash(n->member, n->ranks);
@@ -79,6 +88,18 @@ static void forget(struct collopt_comm *c)
     collopt_part_attach(c, COLLOPT_PART_NOTED, NULL, NULL);
 }
 
+/* N, unless NULL. */
+static void append(struct collopt_noted *n, bool lost)
+{
+    pthread_mutex_lock(&lock);
+    any_lost |= lost;
+    if (n) {
+        *end = n;
+        end = &n->next;
+    }
+    pthread_mutex_unlock(&lock);
+}
+
 struct collopt_noted *collopt_noted_add(struct collopt_comm *c)
 {
     static const struct collopt_part_ops ops = { .end = forget, .shut_down = forget };
@@ -88,15 +109,114 @@ struct collopt_noted *collopt_noted_add(struct collopt_comm *c)
     c->noted = n != NULL;
     if (n)
         collopt_part_attach(c, COLLOPT_PART_NOTED, n, &ops);
-    pthread_mutex_lock(&lock);
-    any_lost |= lost;
-    if (n) {
-        *end = n;
-        end = &n->next;
-    }
-    pthread_mutex_unlock(&lock);
+    append(n, lost);
     return n;
 }
+
+/* ---- calls that go on after their end -------------------------------------------------------- */
+
+static struct collopt_noted *find(struct collopt_comm *c)
+{
+    struct collopt_noted *n = c->noted ? collopt_noted(c) : NULL;
+
+    return n || !c->noted ? n : collopt_noted_add(c);
+}
+
+static struct collopt_noted *make_for_starts(struct collopt_noted *parent)
+{
+    struct collopt_noted *n = allocate(0);
+
+    if (n) {
+        n->parent = parent;
+        n->member = parent->member;
+        n->members = parent->members;
+        n->rank = parent->rank;
+        n->ranks = parent->ranks;
+    }
+    append(n, !n);
+    return n;
+}
+
+void collopt_noted_make(struct collopt_comm *c)
+{
+    struct collopt_noted *n = find(c);
+
+    if (n)
+        n->made = make_for_starts(n);
+}
+
+struct collopt_noted *collopt_noted_made(const struct collopt_comm *c)
+{
+    struct collopt_noted *n = c->noted ? collopt_noted(c) : NULL, *made = n ? n->made : NULL;
+
+    if (n)
+        n->made = NULL;
+    return made;
+}
+
+struct collopt_noting collopt_noting_of(struct collopt_noted *n)
+{
+    struct collopt_noting g = { .note = n ? collopt_notes_next(&n->notes) : NULL };
+
+    if (g.note && !(g.wait = collopt_notes_next(&n->waits)))
+        g.note = NULL;
+    return g;
+}
+
+void collopt_noted_lose(struct collopt_noted *n)
+{
+    if (n)
+        collopt_notes_close(&n->notes);
+}
+
+void collopt_noted_begin_call(struct collopt_comm *c)
+{
+    struct collopt_noted *n = find(c);
+
+    if (n)
+        n->begun = collopt_noting_of(n);
+}
+
+struct collopt_noting collopt_noted_begun(const struct collopt_comm *c)
+{
+    struct collopt_noted *n = c && c->noted ? collopt_noted(c) : NULL;
+    struct collopt_noting g = { .note = NULL };
+
+    if (n) {
+        g = n->begun;
+        n->begun = (struct collopt_noting){ .note = NULL };
+    }
+    return g;
+}
+
+void collopt_noting_describe(struct collopt_noting *g, struct collopt_noted *n, int collective,
+                             struct collopt_counted as, bool root)
+{
+    struct collopt_notes_row row = { .as = as, .collective = collective, .later = true };
+
+    if (g->note && !collopt_notes_describe(&n->notes, g->note, &row, root))
+        g->note = NULL;
+}
+
+/* Is G waited for as soon as it is started? */
+static bool is_at_once(const struct collopt_noting *g)
+{
+    return g->awaited > 0 && g->awaited - (g->entered + g->starting) < COLLOPT_NOTES_AT_ONCE;
+}
+
+/* A call that only tests it has not waited: its note says when it found the end. */
+void collopt_noting_end(const struct collopt_noting *g)
+{
+    if (!g->note)
+        return;
+    g->wait->entered = g->awaited > 0 ? g->awaited : collopt_now();
+    g->wait->took = g->waiting;
+    g->wait->root = is_at_once(g);
+    g->note->took = collopt_noting_time(g);
+    g->note->entered = g->entered;
+}
+
+/* ---- the end --------------------------------------------------------------------------------- */
 
 struct collopt_noted *collopt_noted_all(bool *lost)
 {
@@ -114,6 +234,8 @@ void collopt_noted_free(void)
 {
     pthread_mutex_lock(&lock);
     meet = false;
+    for (struct collopt_noted *n = first; n; n = n->next)
+        n->ended |= n->parent && n->parent->ended;
     for (struct collopt_noted **at = &first, *n; (n = *at);) {
         if (!n->ended) {
             at = &n->next;
@@ -121,6 +243,7 @@ void collopt_noted_free(void)
         }
         *at = n->next;
         collopt_notes_free(&n->notes);
+        collopt_notes_free(&n->waits);
         free(n);
     }
     for (end = &first; *end; end = &(*end)->next)

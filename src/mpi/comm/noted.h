@@ -8,14 +8,27 @@
 #include "mpi/host/call.h"
 #include "report/notes.h"
 
+/* A nonblocking call, or a start of a persistent one, that is under way.  Times are ns. */
+struct collopt_noting {
+    struct collopt_note *note, *wait;   /* NULL: it has none */
+    uint64_t entered, starting; /* when the call that starts it was entered, how long that took */
+    uint64_t awaited, waiting;  /* the same of the one that has waited for it; 0: none has */
+};
+
 struct collopt_noted {
     struct collopt_noted *next;         /* made later */
     struct collopt_notes notes;
+    struct collopt_notes waits; /* the second notes of those calls that go on after their end */
     struct collopt_note *latest;        /* of the latest call; NULL: it has none */
+    struct collopt_noting begun;        /* the latest nonblocking call, until it is taken */
+    /* Starts of persistent requests may come in another order on each rank, so each request has
+     * notes of its own: PARENT is its communicator's.  MADE: the latest one, until it is taken. */
+    struct collopt_noted *parent, *made;
     uint64_t members;           /* the same on all ranks, and for all with the same ranks */
     int rank, ranks;
     bool ended;                 /* its communicator is no more */
-    int member[];               /* [ranks], in MPI_COMM_WORLD */
+    const int *member;          /* [ranks], in MPI_COMM_WORLD */
+    int own[];                  /* storage of MEMBER; the parent's serves its requests */
 };
 
 /* In MPI_Init: the ranks will meet in MPI_Finalize. */
@@ -26,6 +39,11 @@ struct collopt_noted *collopt_noted_add(struct collopt_comm *c);
 struct collopt_noted *collopt_noted_all(bool *lost);
 /* At the end, after collopt_comm_shut_down(). */
 void collopt_noted_free(void);
+
+/* A persistent request is made on C. */
+void collopt_noted_make(struct collopt_comm *c);
+/* Its notes; NULL: it has none. */
+struct collopt_noted *collopt_noted_made(const struct collopt_comm *c);
 
 static inline struct collopt_noted *collopt_noted(const struct collopt_comm *c)
 {
@@ -40,6 +58,24 @@ static inline void collopt_noted_enter(struct collopt_comm *c)
 
     if (c->noted && ((n = collopt_noted(c)) || (n = collopt_noted_add(c))))
         n->latest = collopt_notes_next(&n->notes);
+}
+
+/* The same for a nonblocking call, which collopt_noted_begun() then gives. */
+void collopt_noted_begin_call(struct collopt_comm *c);
+struct collopt_noting collopt_noted_begun(const struct collopt_comm *c);
+/* A start of the request whose notes N has, or NULL. */
+struct collopt_noting collopt_noting_of(struct collopt_noted *n);
+/* A start was missed: later ones of this request have no notes.  N may be NULL. */
+void collopt_noted_lose(struct collopt_noted *n);
+/* What it is counted AS.  ROOT: this rank is the root of an MPI_Reduce. */
+void collopt_noting_describe(struct collopt_noting *g, struct collopt_noted *n, int collective,
+                             struct collopt_counted as, bool root);
+/* It has ended without an error. */
+void collopt_noting_end(const struct collopt_noting *g);
+/* Nanoseconds of this rank. */
+static inline uint64_t collopt_noting_time(const struct collopt_noting *g)
+{
+    return g->starting + g->waiting;
 }
 
 /* The latest call was entered at START and took TIME. */

@@ -39,6 +39,7 @@ struct collopt_call {
     bool large;                 /* MPI_Allreduce_c and its like */
     /* IN was OUT, and is MPI_IN_PLACE now (arguments.h) */
     bool taken;
+    unsigned char why;          /* a request that falls back: enum collopt_reason */
 };
 _Static_assert(sizeof(struct collopt_call) <= 11 * sizeof(void *), "clearing it would take long");
 

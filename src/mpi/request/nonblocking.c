@@ -16,7 +16,6 @@
 #include "mpi/node/segments.h"
 #include "mpi/request/host_request.h"
 #include "mpi/request/shared.h"
-#include "report/timing.h"
 #include "shm/channel.h"
 #include "shm/journal.h"
 
@@ -590,24 +589,18 @@ int collopt_nonblocking_start(struct collopt_request *r, struct collopt_comm *c)
 {
     struct journals *n = c->ranks > 1 ? have(c) : NULL;
     struct nonblocking *q = nonblocking_of(r);
-    uint64_t start;
 
     if (c->ranks > 1 && !n)
         return MPI_ERR_NO_MEM;
-    start = r->measured.timed ? collopt_timing_begin() : 0;
     collopt_set_ops(r, &ops);
     if (!r->by_host)            /* else its record has no input */
         collopt_shared_begin(&q->s);
     if (c->ranks == 1) {
         do_alone(q);
-        if (r->measured.timed)
-            r->measured.time = collopt_timing_end(start);
         return MPI_SUCCESS;
     }
     wait_for_lock(n);
     append(n, q);
-    if (r->measured.timed)         /* another thread may complete it once N is not locked */
-        r->measured.time = collopt_timing_end(start);
     unlock(n);
     return MPI_SUCCESS;
 }

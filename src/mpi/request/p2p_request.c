@@ -14,7 +14,6 @@
 #include "mpi/request/buffers.h"
 #include "mpi/request/request.h"
 #include "mpi/run/execute.h"
-#include "report/timing.h"
 
 enum {
     NONBLOCKING = COLLOPT_NONBLOCKING_ROWS,
@@ -139,20 +138,16 @@ static void complete(struct p2p_request *q, int err)
 /* Advances Q.  True: Q is complete, and its memory may already serve another request. */
 static bool carry_on(struct p2p_request *q)
 {
-    uint64_t start;
     bool done = false;
     int err;
 
     if (!q->begun && !(may_begin(q) && collopt_request_is_compared(&q->r)))
         return false;
-    start = q->r.measured.timed ? collopt_timing_begin() : 0;
     err = q->r.err;
     if (!err && !q->begun)
         err = q->rows->broken[row_of(q)] ? MPI_ERR_OTHER : begin(q);
     if (!err)
         err = collopt_execution_advance(&q->r.kept.execution, &done);
-    if (q->r.measured.timed)
-        q->r.measured.time += collopt_timing_end(start);
     if (err || done)
         complete(q, err);
     return err || done;
@@ -307,7 +302,6 @@ void collopt_p2p_request_start(struct collopt_request *r)
 {
     struct p2p_request *q = p2p_of(r);
 
-    r->measured.time = 0;
     r->err = collopt_buffers_begin(&q->buffers, &r->facts);
     q->begun = false;
     collopt_request_is_started(r);

@@ -12,7 +12,6 @@
 #include "mpi/host/call.h"
 #include "mpi/request/request.h"
 #include "mpi/request/shared.h"
-#include "report/timing.h"
 #include "shm/segment.h"
 
 enum {
@@ -214,7 +213,6 @@ static const char *have_alone(struct persistent *p)
 static void start(struct collopt_request *r)
 {
     struct persistent *p = persistent_of(r);
-    uint64_t before = p->s.r.measured.timed ? collopt_timing_begin() : 0;
 
     p->s.number++;
     p->at = (p->s.number & (p->slots - 1)) * p->slot;
@@ -224,8 +222,6 @@ static void start(struct collopt_request *r)
     atomic_store_explicit(&slot_of(p, p->s.rank)->number, p->s.number | (p->s.r.err ? FAILED : 0),
                           memory_order_release);
     collopt_request_is_started(r);
-    if (p->s.r.measured.timed)
-        p->s.r.measured.time = collopt_timing_end(before);
 }
 
 static bool has_started(struct persistent *p, int rank)

@@ -11,6 +11,7 @@
 #include "mpi/host/call.h"
 #include "mpi/run/scratch.h"
 #include "recorder/recorder.h"
+#include "report/timing.h"
 #include "schedule/descriptor.h"
 #include "settings/settings.h"
 
@@ -132,14 +133,40 @@ static const struct collopt_algorithm counted[2][COLLOPT_COLLECTIVES] = {
     ENTRIES("persistent"), ENTRIES("nonblocking")
 };
 
+static const struct collopt_algorithm *counted_as(const struct collopt_request *r)
+{
+    return &counted[r->nonblocking][r->collective];
+}
+
+void collopt_request_starts(struct collopt_request *r, struct collopt_noting noting, bool root)
+{
+    r->measured.noting = noting;
+    if (!r->measured.timed)
+        return;
+    collopt_noting_describe(&r->measured.noting, r->measured.noted, r->collective,
+                            collopt_counted_run(counted_as(r), collopt_size_class(r->bytes)),
+                            root);
+    r->measured.noting.entered = collopt_timing_begin();
+}
+
+void collopt_request_has_started(struct collopt_request *r)
+{
+    struct collopt_noting *g = &r->measured.noting;
+
+    if (r->measured.timed)
+        g->starting = collopt_timing_end(g->entered);
+}
+
 void collopt_request_count(const struct collopt_request *r)
 {
-    const struct collopt_algorithm *a = &counted[r->nonblocking][r->collective];
+    const struct collopt_algorithm *a = counted_as(r);
     int class = collopt_size_class(r->bytes);
-    uint64_t time = r->measured.time;
+    uint64_t time = collopt_noting_time(&r->measured.noting);
 
     if (r->comparison && (r->by_host || r->refused))
         return;
+    if (!r->err)
+        collopt_noting_end(&r->measured.noting);
     if (!r->measured.timed)
         collopt_count_call(a, class, r->bytes);
     else

@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "mpi/comm/noted.h"
 #include "mpi/host/attributes.h"
 #include "mpi/host/host.h"
 #include "mpi/host/poll.h"
@@ -28,7 +29,7 @@ struct collopt_request;
 enum {
     /* bytes of scratch that a request keeps for the next one that it serves as, at most */
     COLLOPT_KEPT_SCRATCH = 64 << 10,
-    COLLOPT_REQUEST_SIZE = 768          /* bytes that the struct of a kind may have */
+    COLLOPT_REQUEST_SIZE = 832          /* bytes that the struct of a kind may have */
 };
 
 enum collopt_state {
@@ -98,7 +99,9 @@ struct collopt_request {        /* the head of each kind */
     bool yields;
     struct {                    /* for the report */
         bool timed;
-        uint64_t time;          /* nanoseconds that it took this rank */
+        struct collopt_noted *noted;    /* of the communicator, or of this persistent request */
+        struct collopt_noting noting;
+        bool root;              /* persistent: this rank is that of an MPI_Reduce */
         uint64_t sent[COLLOPT_SENT];    /* bytes that this rank sends */
         uint64_t recorded;      /* the sequence of its call (src/recorder); 0: none */
     } measured;
@@ -200,6 +203,16 @@ static inline bool collopt_request_is_compared(struct collopt_request *r)
 }
 /* It is complete: DONE. */
 void collopt_request_end(struct collopt_request *r);
+/* For the report, around what starts R, whose bytes are known: it is noted by NOTING.  ROOT: this
+ * rank is the root of an MPI_Reduce. */
+void collopt_request_starts(struct collopt_request *r, struct collopt_noting noting, bool root);
+void collopt_request_has_started(struct collopt_request *r);
+/* A call has waited for its end since BEGUN, in all so long. */
+static inline void collopt_request_awaited(struct collopt_request *r, uint64_t begun, uint64_t time)
+{
+    r->measured.noting.awaited = begun;
+    r->measured.noting.waiting = time;
+}
 /* Counts the last start for the report, unless the host ran it or it was refused. */
 void collopt_request_count(const struct collopt_request *r);
 

@@ -216,7 +216,6 @@ void collopt_shared_begin(struct collopt_shared *s)
 {
     s->r.err = s->lacks_memory ? MPI_ERR_NO_MEM : MPI_SUCCESS;
     s->seen = 0;
-    s->r.measured.time = 0;
     if (!s->r.err)
         s->r.err = collopt_buffers_begin(&s->buffers, &s->r.facts);
 }

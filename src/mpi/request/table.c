@@ -249,6 +249,8 @@ void collopt_requests_adopt(struct collopt_request *r)
         collopt_request_count(r);
     r->handle.noticed = false;
     r->handle.adopted = true;
+    collopt_noted_lose(r->measured.noted);
+    r->measured.noting = (struct collopt_noting){ .note = NULL };
     atomic_store_explicit(&r->handle.shown, COLLOPT_SHOWN_ACTIVE, memory_order_relaxed);
     collopt_ops_of(r)->start(r);
 }
