@@ -12,6 +12,8 @@ EXTRA_DIST += \
 CLUSTER_TESTS = \
 	test/bench/apps.sh \
 	test/bench/cluster-arguments.sh \
+	test/bench/cluster-hang.sh \
+	test/bench/cluster-waiting.sh \
 	test/bench/cluster.sh \
 	test/bench/guidelines.sh \
 	test/bench/reproducible.sh

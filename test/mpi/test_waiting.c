@@ -3,10 +3,10 @@
  *
  * Or "many", "lonely", "pairs", "rows" or "hasty": calls of which little or all is to be known.
  *
- * Arguments: a file for what is expected, and a seed.  Rank 0 writes a line for each kind of call:
- * collective (iallreduce and allreduce_init in the other forms), bytes, the delayed rank (of
- * MPI_COMM_WORLD), the seconds injected, the seconds that all ranks waited, and for each rank those
- * that they waited for it.  The clock is not the one that collopt reads. */
+ * Arguments: a file for what is expected, a seed, and how many calls of each kind (40).  Rank 0
+ * writes a line for each kind: collective (iallreduce and allreduce_init in the other forms),
+ * bytes, the delayed rank of MPI_COMM_WORLD, the seconds injected, those that all ranks waited, and
+ * for each rank those that they waited for it.  The clock is not the one that collopt reads. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +15,7 @@
 
 #include "common.h"
 
-enum { CALLS = 40, LONGEST = 4096, RANKS = 8 };
+enum { LONGEST = 4096, RANKS = 8 };
 
 enum depends { ON_ALL, AS_ROOT, ON_LOWER };
 
@@ -301,6 +301,7 @@ int main(int argc, char **argv)
 {
     double waited_for[KINDS][RANKS] = { 0 }, injected[KINDS] = { 0 };
     MPI_Request request[KINDS];
+    int calls = KINDS * (argc > 3 ? atoi(argv[3]) : 40);
     FILE *file = NULL;
 
     MPI_Init(&argc, &argv);
@@ -311,7 +312,7 @@ int main(int argc, char **argv)
     state = mix((uint64_t)atoll(argv[2]));
     for (int i = 0; i < KINDS; i++)
         make_persistent(&kinds[i], &request[i]);
-    for (int call = 0; call < CALLS * KINDS; call++) {
+    for (int call = 0; call < calls; call++) {
         int i = call % KINDS;
         const struct kind *k = &kinds[i];
         int late = k->late < 0 ? ranks + k->late : k->late;
