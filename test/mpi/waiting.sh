@@ -13,7 +13,7 @@ found()                 # HOST RANKS CLOCK_ERROR [VARIABLE=VALUE]...
 {
     found_host=$1 found_ranks=$2 found_error=$3
     shift 3
-    for attempt in 1 2 3; do
+    for attempt in 1 2 3 4 5; do
         rm -f "$work/report" "$work/expected"
         quiet "$found_host" "$found_ranks" COLLOPT_REPORT="$work/report" "$@" \
             "$(program "$found_host" waiting)" "$work/expected" 4$attempt

@@ -294,6 +294,7 @@ void collopt_abort(void)
 
     if (!where || !begun || atomic_exchange(&ended, true))
         return;
+    collopt_watched_end();
     PMPI_Comm_rank(MPI_COMM_WORLD, &by.rank);
     PMPI_Comm_size(MPI_COMM_WORLD, &by.ranks);
     if ((r = own_report(by.rank, by.ranks, run_time())))

@@ -196,18 +196,21 @@ static int start_by_host(struct collopt_request *r, struct collopt_comm *c,
 
 static int start_by_collopt(struct collopt_request *r, struct collopt_comm *c,
                             const struct collopt_call *call, const struct collopt_plan *plan,
-                            struct collopt_noting noting)
+                            const struct collopt_noting *noting)
 {
     int err;
 
     if (c->traced)
         say(call, c, r, NULL);
     record_ours(r, c);
-    r->nonblocking = true;
-    r->measured.noted = c->noted ? collopt_noted(c) : NULL;
-    collopt_request_starts(r, noting, is_root(c, call));
+    if (c->timed) {
+        r->nonblocking = true;
+        r->measured.noted = c->noted ? collopt_noted(c) : NULL;
+        collopt_request_starts(r, noting, is_root(c, call));
+    }
     err = plan ? start_by_p2p(r, c) : collopt_nonblocking_start(r, c);
-    collopt_request_has_started(r);
+    if (c->timed)
+        collopt_request_has_started(r);
     return err;
 }
 
@@ -216,8 +219,8 @@ static int start_by_collopt(struct collopt_request *r, struct collopt_comm *c,
  * differ in what serves this call. */
 static enum collopt_outcome begin_compared(struct collopt_comm *c, struct collopt_call *call,
                                            enum collopt_outcome outcome, struct collopt_plan *plan,
-                                           struct collopt_noting noting, MPI_Request *request,
-                                           int *err)
+                                           const struct collopt_noting *noting,
+                                           MPI_Request *request, int *err)
 {
     struct collopt_request *r = collopt_requests_take_idle();
     const char *why = NULL;
@@ -249,7 +252,8 @@ static enum collopt_outcome begin_compared(struct collopt_comm *c, struct collop
 /* The host starts CALL.  Its request is WATCHED where the time that it takes is wanted, and counted
  * with that later. */
 static enum collopt_outcome leave(const struct collopt_call *call, struct collopt_comm *c,
-                                  struct collopt_noting noting, struct collopt_watched **watched)
+                                  const struct collopt_noting *noting,
+                                  struct collopt_watched **watched)
 {
     *watched = c ? collopt_watch_started(c, call, noting) : NULL;
     if (!*watched)
@@ -266,12 +270,14 @@ static enum collopt_outcome begin(struct collopt_call *call, MPI_Request *reques
     const char *why;
     struct collopt_request *r;
     enum collopt_outcome outcome = collopt_dispatch_nonblocking(call, &c, &plan, err);
-    struct collopt_noting noting = collopt_noted_begun(c);
+    struct collopt_noting noting = { .note = NULL };
 
+    if (c && c->noted)
+        noting = collopt_noted_begun(c);
     if (c && __builtin_expect(c->checked, 0) && collopt_checks_later(c))
-        return begin_compared(c, call, outcome, plan, noting, request, err);
+        return begin_compared(c, call, outcome, plan, &noting, request, err);
     if (outcome != COLLOPT_RUN)
-        return outcome == COLLOPT_FAILED ? fail(call, *err) : leave(call, c, noting, watched);
+        return outcome == COLLOPT_FAILED ? fail(call, *err) : leave(call, c, &noting, watched);
     if (!(r = collopt_requests_take_idle())) {
         if (plan)
             collopt_p2p_request_miss(c);
@@ -282,10 +288,10 @@ static enum collopt_outcome begin(struct collopt_call *call, MPI_Request *reques
     if ((why = describe(r, c, call, plan))) {
         collopt_requests_make_idle(r);
         say_unfit(call, c, why);
-        return leave(call, c, noting, watched);
+        return leave(call, c, &noting, watched);
     }
     collopt_requests_count(1);
-    *err = start_by_collopt(r, c, call, plan, noting);
+    *err = start_by_collopt(r, c, call, plan, &noting);
     return hand_out(r, call, request, *err);
 }
 
@@ -343,6 +349,7 @@ static void record_start(struct collopt_request *r)
 /* Only starts R, which is claimed. */
 static int start_claimed(struct collopt_request *r)
 {
+    struct collopt_noting noting;
     int err;
 
     if (r->nonblocking)
@@ -358,7 +365,12 @@ static int start_claimed(struct collopt_request *r)
     if ((err = collopt_handle_activate(&r->handle)))
         return err;
     record_start(r);
-    collopt_request_starts(r, collopt_noting_of(r->measured.noted), r->measured.root);
+    if (!r->measured.timed) {
+        collopt_ops_of(r)->start(r);
+        return MPI_SUCCESS;
+    }
+    noting = collopt_noting_of(r->measured.noted);
+    collopt_request_starts(r, &noting, r->measured.root);
     collopt_ops_of(r)->start(r);
     collopt_request_has_started(r);
     return MPI_SUCCESS;

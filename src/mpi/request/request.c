@@ -138,11 +138,10 @@ static const struct collopt_algorithm *counted_as(const struct collopt_request *
     return &counted[r->nonblocking][r->collective];
 }
 
-void collopt_request_starts(struct collopt_request *r, struct collopt_noting noting, bool root)
+void collopt_request_starts(struct collopt_request *r, const struct collopt_noting *noting,
+                            bool root)
 {
-    r->measured.noting = noting;
-    if (!r->measured.timed)
-        return;
+    r->measured.noting = *noting;
     collopt_noting_describe(&r->measured.noting, r->measured.noted, r->collective,
                             collopt_counted_run(counted_as(r), collopt_size_class(r->bytes)),
                             root);
@@ -153,27 +152,29 @@ void collopt_request_has_started(struct collopt_request *r)
 {
     struct collopt_noting *g = &r->measured.noting;
 
-    if (r->measured.timed)
-        g->starting = collopt_timing_end(g->entered);
+    g->starting = collopt_timing_end(g->entered);
+}
+
+static void count_timed(const struct collopt_request *r)
+{
+    uint64_t time = collopt_noting_time(&r->measured.noting);
+
+    collopt_count(counted_as(r), collopt_size_class(r->bytes), &(struct collopt_counter){
+        .calls = 1, .bytes = r->bytes, .time = time, .least = time, .most = time,
+        .sent = { r->measured.sent[COLLOPT_SENT_BY_HOST],
+                  r->measured.sent[COLLOPT_SENT_BY_SHM] } });
+    if (!r->err)
+        collopt_noting_end(&r->measured.noting);
 }
 
 void collopt_request_count(const struct collopt_request *r)
 {
-    const struct collopt_algorithm *a = counted_as(r);
-    int class = collopt_size_class(r->bytes);
-    uint64_t time = collopt_noting_time(&r->measured.noting);
-
     if (r->comparison && (r->by_host || r->refused))
         return;
-    if (!r->err)
-        collopt_noting_end(&r->measured.noting);
-    if (!r->measured.timed)
-        collopt_count_call(a, class, r->bytes);
+    if (r->measured.timed)
+        count_timed(r);
     else
-        collopt_count(a, class, &(struct collopt_counter){
-            .calls = 1, .bytes = r->bytes, .time = time, .least = time, .most = time,
-            .sent = { r->measured.sent[COLLOPT_SENT_BY_HOST],
-                      r->measured.sent[COLLOPT_SENT_BY_SHM] } });
+        collopt_count_call(counted_as(r), collopt_size_class(r->bytes), r->bytes);
 }
 
 void collopt_request_end(struct collopt_request *r)

@@ -203,9 +203,10 @@ static inline bool collopt_request_is_compared(struct collopt_request *r)
 }
 /* It is complete: DONE. */
 void collopt_request_end(struct collopt_request *r);
-/* For the report, around what starts R, whose bytes are known: it is noted by NOTING.  ROOT: this
- * rank is the root of an MPI_Reduce. */
-void collopt_request_starts(struct collopt_request *r, struct collopt_noting noting, bool root);
+/* Around what starts R, which is timed: it is noted by NOTING.  ROOT: this rank is the root of an
+ * MPI_Reduce. */
+void collopt_request_starts(struct collopt_request *r, const struct collopt_noting *noting,
+                            bool root);
 void collopt_request_has_started(struct collopt_request *r);
 /* A call has waited for its end since BEGUN, in all so long. */
 static inline void collopt_request_awaited(struct collopt_request *r, uint64_t begun, uint64_t time)

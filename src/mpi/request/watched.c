@@ -105,9 +105,9 @@ static int size_class(const struct collopt_watched *w)
     return w->ranks > 0 ? collopt_size_class(w->bytes) : -1;
 }
 
-static void begin(struct collopt_watched *w, struct collopt_noting noting)
+static void begin(struct collopt_watched *w, const struct collopt_noting *noting)
 {
-    w->noting = noting;
+    w->noting = *noting;
     collopt_noting_describe(&w->noting, w->noted, w->collective,
                             collopt_counted_passed(w->name, w->why, size_class(w)), w->root);
     w->noting.entered = collopt_timing_begin();
@@ -115,7 +115,7 @@ static void begin(struct collopt_watched *w, struct collopt_noting noting)
 
 struct collopt_watched *collopt_watch_started(struct collopt_comm *c,
                                               const struct collopt_call *call,
-                                              struct collopt_noting noting)
+                                              const struct collopt_noting *noting)
 {
     struct collopt_watched *w = make(c, call);
 
@@ -169,10 +169,12 @@ static struct collopt_watched *find_at(const MPI_Request *request)
 struct collopt_watched *collopt_watch_starts(const MPI_Request *request)
 {
     struct collopt_watched *w = find_at(request);
+    struct collopt_noting noting;
 
     if (!w || !w->persistent)
         return NULL;
-    begin(w, collopt_noting_of(w->noted));
+    noting = collopt_noting_of(w->noted);
+    begin(w, &noting);
     return w;
 }
 
@@ -266,21 +268,23 @@ static bool has_ended(const struct collopt_watched *w, MPI_Request request)
     return collopt_host.Request_get_status(request, &flag, MPI_STATUS_IGNORE) || flag;
 }
 
-static void end(struct collopt_watched *w, int err)
-{
-    w->active = false;
-    collopt_count_passed_call(w->name, w->why, collopt_noting_time(&w->noting), w->ranks, w->bytes);
-    if (!err)
-        collopt_noting_end(&w->noting);
-    if (!w->persistent)
-        drop(w);
-}
-
-static void release(struct collopt_watched *w)
+static void release(struct collopt_watched *w, bool active)
 {
     pthread_mutex_lock(&lock);
     w->taken = false;
+    w->active = active;
     pthread_mutex_unlock(&lock);
+}
+
+static void end(struct collopt_watched *w, int err)
+{
+    collopt_count_passed_call(w->name, w->why, collopt_noting_time(&w->noting), w->ranks, w->bytes);
+    if (!err)
+        collopt_noting_end(&w->noting);
+    if (w->persistent)
+        release(w, false);
+    else
+        drop(w);
 }
 
 void collopt_watching_finish(struct collopt_watching *w, const MPI_Request *requests, int err)
@@ -288,7 +292,7 @@ void collopt_watching_finish(struct collopt_watching *w, const MPI_Request *requ
     for (struct collopt_watched *one = w->first, *after; one; one = after) {
         after = one->after;
         if (!has_ended(one, requests[one->position])) {
-            release(one);
+            release(one, true);
             continue;
         }
         if (w->begun > 0) {     /* the first one that has ended is what the program waited for */
@@ -297,17 +301,21 @@ void collopt_watching_finish(struct collopt_watching *w, const MPI_Request *requ
             collopt_timing_cover(one->noting.waiting);
             w->begun = 0;
         }
-        release(one);
         end(one, err);
     }
 }
 
 /* ---- the end --------------------------------------------------------------------------------- */
 
+/* Other threads may be anywhere, so nothing is freed: this process ends. */
 void collopt_watched_end(void)
 {
+    pthread_mutex_lock(&lock);
     for (int i = 0; i < CHAINS; i++)
-        for (struct collopt_watched *w; (w = table[i]); drop(w))
+        for (struct collopt_watched *w = table[i]; w; w = w->next) {
             if (w->active)
                 collopt_count_passed(w->name, w->why, 1);
+            w->active = false;
+        }
+    pthread_mutex_unlock(&lock);
 }

@@ -30,7 +30,7 @@ static inline bool collopt_watched_none(void)
  * starts STARTS notes.  NULL: it is not watched. */
 struct collopt_watched *collopt_watch_started(struct collopt_comm *c,
                                               const struct collopt_call *call,
-                                              struct collopt_noting noting);
+                                              const struct collopt_noting *noting);
 struct collopt_watched *collopt_watch_made(struct collopt_comm *c, const struct collopt_call *call,
                                            struct collopt_noted *starts);
 /* The host has, with ERR, which is returned.  W may be NULL. */
@@ -73,7 +73,7 @@ static inline int collopt_watching_end(struct collopt_watching *w, const MPI_Req
     return err;
 }
 
-/* In MPI_Finalize, before the report: counts those whose end was not seen. */
+/* In MPI_Finalize and MPI_Abort, before the report: counts those whose end was not seen. */
 void collopt_watched_end(void);
 
 #endif
