@@ -1,7 +1,8 @@
 /* Delays one rank, which is another one for each kind of reduction, in a random tenth of the calls,
  * and measures on its own how long each rank waits: waiting.py compares this with the report.
  *
- * Or "many", "lonely", "pairs", "rows" or "hasty": calls of which little or all is to be known.
+ * Or "many", "lonely", "pairs", "rows", "hasty" or "swapped": calls of which little or all is to be
+ * known.
  *
  * Arguments: a file for what is expected, a seed, and how many calls of each kind (40).  Rank 0
  * writes a line for each kind: collective (iallreduce and allreduce_init in the other forms),
@@ -92,11 +93,16 @@ static void start_nonblocking(const struct kind *k, MPI_Request *request)
         MPI_Iscan(in, out, k->count, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD, request);
 }
 
-/* Where there are no persistent ones, K is another blocking kind. */
+/* Not every host has persistent ones. */
+static bool can_run(const struct kind *k)
+{
+    return k->form != PERSISTENT || HAVE_INIT;
+}
+
 static void make_persistent(const struct kind *k, MPI_Request *request)
 {
     *request = MPI_REQUEST_NULL;
-    if (!HAVE_INIT || k->form != PERSISTENT)
+    if (!can_run(k) || k->form != PERSISTENT)
         return;
     if (strcmp(k->collective, "allreduce") == 0)
         CALL_INIT(Allreduce, allreduce, in, out, k->count, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
@@ -146,7 +152,7 @@ static struct passage run(const struct kind *k, MPI_Comm comm, MPI_Request *requ
 {
     struct passage p = { .entered = now() };
 
-    if (k->form == BLOCKING || (k->form == PERSISTENT && !HAVE_INIT)) {
+    if (k->form == BLOCKING) {
         p.awaited = p.entered;
         run_blocking(k, comm);
     } else {
@@ -279,6 +285,29 @@ static void make_hasty(void)
     }
 }
 
+/* Two communicators with the same ranks, which these use first in another order; rank 1 is late on
+ * both. */
+static void make_swapped(void)
+{
+    MPI_Comm comm[2];
+    MPI_Request request[2];
+
+    for (int i = 0; i < 2; i++)
+        MPI_Comm_dup(MPI_COMM_WORLD, &comm[i]);
+    for (int i = 0; i < 2; i++)
+        MPI_Iallreduce(&in[i], &out[i], 1, MPI_DOUBLE, MPI_SUM, comm[(rank + i) % 2], &request[i]);
+    for (int i = 0; i < 2; i++)
+        MPI_Wait(&request[i], MPI_STATUS_IGNORE);
+    for (int i = 0; i < 20; i++) {
+        MPI_Barrier(MPI_COMM_WORLD);
+        if (rank == 1)
+            usleep(20000);
+        MPI_Allreduce(in, out, 1, MPI_DOUBLE, MPI_SUM, comm[i % 2]);
+    }
+    for (int i = 0; i < 2; i++)
+        MPI_Comm_free(&comm[i]);
+}
+
 static int run_other(const char *name)
 {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -291,6 +320,8 @@ static int run_other(const char *name)
         make_rows();
     else if (strcmp(name, "hasty") == 0)
         make_hasty();
+    else if (strcmp(name, "swapped") == 0)
+        make_swapped();
     else
         make_pairs();
     MPI_Finalize();
@@ -319,6 +350,8 @@ int main(int argc, char **argv)
         MPI_Comm comm = MPI_COMM_WORLD;
         double delay = 0;
 
+        if (!can_run(k))
+            continue;
         if (k->half)
             MPI_Comm_split(MPI_COMM_WORLD, 0, -rank, &comm);
         if (draw() % 10 == 0 || call < KINDS)
@@ -336,7 +369,7 @@ int main(int argc, char **argv)
     for (int i = 0; i < KINDS; i++) {
         if (request[i] != MPI_REQUEST_NULL)
             MPI_Request_free(&request[i]);
-        if (file && (kinds[i].form != PERSISTENT || HAVE_INIT))
+        if (file && can_run(&kinds[i]))
             write_kind(file, &kinds[i], injected[i], waited_for[i]);
     }
     if (file)

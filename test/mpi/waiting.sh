@@ -47,6 +47,8 @@ waiting()               # HOST
     other "$1" 2 hasty '0 < w["at_once"]["calls"] <= 200 and w["calls"] == w["of_calls"]'
     other "$1" 2 hasty '0 < w["at_once"]["calls"] <= 200 and w["calls"] == w["of_calls"]' \
         COLLOPT=off
+    # if the two were taken for each other, rank 1 would be last in half of its calls
+    other "$1" 2 swapped 'w["late"]["rank"] == 1 and w["late"]["last"] >= 16'
     [ "$1" = openmpi ] && other "$1" 2 lonely 'w is None' COLLOPT=off
     found "$1" 2 0
     found "$1" 3 0

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "mpi/comm/comm.h"
+#include "base/hash.h"
 #include "mpi/node/context.h"
 #include "mpi/node/process.h"
 #include "mpi/node/world.h"
@@ -114,6 +115,16 @@ static struct collopt_comm *take_state(void)
     for (int i_ = 0; i_ < COLLOPT_PARTS; i_++) \
         if ((c)->part[i_].data && (c)->part[i_].ops->function) \
             (c)->part[i_].ops->function(c)
+
+uint64_t collopt_comm_id(const struct collopt_comm *c)
+{
+    struct collopt_peer first;
+
+    if (c->own || c->hidden == MPI_COMM_NULL || collopt_comm_of(c) == MPI_COMM_WORLD)
+        return 0;
+    first = collopt_peer(c, 0);
+    return (((uint64_t)(unsigned)first.rank << 32 | (unsigned)first.tags) + 1) * COLLOPT_HASH_PRIME;
+}
 
 void collopt_comm_hints_changed(struct collopt_comm *c)
 {

@@ -153,6 +153,11 @@ static inline bool collopt_comm_shares_memory(const struct collopt_comm *c)
     return !c->own && collopt_segments_here();
 }
 
+/* Of C, which is taken over: the same on all its ranks, and no other living communicator has it,
+ * as rank 0 receives with tags that it gives to one at a time.  0: C has none, or is
+ * MPI_COMM_WORLD. */
+uint64_t collopt_comm_id(const struct collopt_comm *c);
+
 static inline void *collopt_part(const struct collopt_comm *c, enum collopt_part part)
 {
     return c->part[part].data;

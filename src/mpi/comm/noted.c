@@ -110,7 +110,17 @@ struct collopt_noted *collopt_noted_add(struct collopt_comm *c)
     if (n)
         collopt_part_attach(c, COLLOPT_PART_NOTED, n, &ops);
     append(n, lost);
+    if (n && c->status == COLLOPT_TAKEN_OVER)
+        collopt_noted_agreed(c);
     return n;
+}
+
+void collopt_noted_agreed(const struct collopt_comm *c)
+{
+    struct collopt_noted *n = c->noted ? collopt_noted(c) : NULL;
+
+    if (n)
+        n->members ^= collopt_comm_id(c);
 }
 
 /* ---- calls that go on after their end -------------------------------------------------------- */

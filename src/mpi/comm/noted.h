@@ -24,7 +24,9 @@ struct collopt_noted {
     /* Starts of persistent requests may come in another order on each rank, so each request has
      * notes of its own: PARENT is its communicator's.  MADE: the latest one, until it is taken. */
     struct collopt_noted *parent, *made;
-    uint64_t members;           /* the same on all ranks, and for all with the same ranks */
+    /* the same on all ranks, and for all communicators with the same ranks, unless they are taken
+     * over: nonblocking calls, and threads, may use these in another order on each rank */
+    uint64_t members;
     int rank, ranks;
     bool ended;                 /* its communicator is no more */
     const int *member;          /* [ranks], in MPI_COMM_WORLD */
@@ -35,6 +37,8 @@ struct collopt_noted {
 void collopt_noted_begin(void);
 /* C's first call; NULL: C has no notes, and will not get any. */
 struct collopt_noted *collopt_noted_add(struct collopt_comm *c);
+/* C is taken over. */
+void collopt_noted_agreed(const struct collopt_comm *c);
 /* All of this process, in the order of their first calls; *LOST: there should be more. */
 struct collopt_noted *collopt_noted_all(bool *lost);
 /* At the end, after collopt_comm_shut_down(). */

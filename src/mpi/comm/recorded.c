@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "mpi/comm/recorded.h"
-#include "base/hash.h"
 #include "base/launcher.h"
 #include "base/log.h"
 #include "mpi/comm/members.h"
@@ -137,15 +136,10 @@ struct collopt_recorded_comm *collopt_record_comm(struct collopt_comm *c)
     return collopt_recorded(c);
 }
 
-/* Rank 0 receives with tags that it gives to one communicator at a time. */
 void collopt_record_agreed(const struct collopt_comm *c)
 {
-    struct collopt_peer first = collopt_peer(c, 0);
+    uint64_t id = collopt_comm_id(c);
 
-    if (!collopt_recorded(c) || c->own || c->hidden == MPI_COMM_NULL
-        || collopt_comm_of(c) == MPI_COMM_WORLD)
-        return;
-    collopt_recorder_agree_comm(collopt_recorded(c),
-                                (((uint64_t)(unsigned)first.rank << 32 | (unsigned)first.tags)
-                                 + 1) * COLLOPT_HASH_PRIME);
+    if (collopt_recorded(c) && id != 0)
+        collopt_recorder_agree_comm(collopt_recorded(c), id);
 }

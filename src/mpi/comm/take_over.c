@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "mpi/comm/comm.h"
 #include "mpi/comm/hints.h"
+#include "mpi/comm/noted.h"
 #include "mpi/comm/peers.h"
 #include "mpi/comm/recorded.h"
 #include "mpi/comm/topology.h"
@@ -262,6 +263,7 @@ static int take_over(struct collopt_comm *c)
     if (done) {
         c->status = COLLOPT_TAKEN_OVER;
         collopt_record_agreed(c);
+        collopt_noted_agreed(c);
     }
     return err;
 }
