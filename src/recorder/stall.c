@@ -53,7 +53,8 @@ static uint64_t nearly(void)
 
 /* ---- this process ---------------------------------------------------------------------------- */
 
-/* The sequence of a call that has not returned for too long; 0: there is none. */
+/* The sequence of a call that has not returned for too long; 0: there is none.  ENTERED may be that
+ * of a later call, which is late only if this one is. */
 static uint64_t late_call(void)
 {
     uint64_t now = collopt_now();
@@ -61,7 +62,7 @@ static uint64_t late_call(void)
     for (int i = 0; i < COLLOPT_RECORDED_CALLS; i++) {
         struct collopt_recorded_call *e = &collopt_recording->call[i];
         uint64_t sequence = atomic_load_explicit(&e->sequence, memory_order_acquire);
-        uint64_t entered = atomic_load_explicit(&e->entered, memory_order_acquire);
+        uint64_t entered = atomic_load_explicit(&e->entered, memory_order_relaxed);
         int state = atomic_load_explicit(&e->state, memory_order_acquire);
 
         if (sequence != 0 && sequence % 2 == 0 && state == COLLOPT_RECORDED_INSIDE

@@ -259,12 +259,13 @@ static inline enum collopt_arrival collopt_channel_look(struct collopt_channel *
     return COLLOPT_THERE;
 }
 
-/* Polls for the next message, LOOKS times at most, and does nothing else in between. */
+/* Polls for the next message, LOOKS times at most, and does nothing else in between.  To read it,
+ * look at it. */
 static inline bool collopt_channel_await(const struct collopt_channel *ch, unsigned looks)
 {
     const struct collopt_cell *cell = &ch->ring->cell[ch->cell];
 
-    while (atomic_load_explicit(&cell->number, memory_order_acquire) != ch->seen + 1) {
+    while (atomic_load_explicit(&cell->number, memory_order_relaxed) != ch->seen + 1) {
         if (looks-- == 0)
             return false;
         collopt_pause();

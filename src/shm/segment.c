@@ -708,7 +708,9 @@ static bool make_leaf(unsigned number)
     if (!leaf)
         return false;
     memset(leaf, 0, LEAF * sizeof(uint64_t));
-    if (!atomic_compare_exchange_strong(&h->leaf[number / LEAF], &none, (uint64_t)(leaf - base)))
+    if (!atomic_compare_exchange_strong_explicit(&h->leaf[number / LEAF], &none,
+                                                 (uint64_t)(leaf - base), memory_order_release,
+                                                 memory_order_relaxed))
         /* another thread was faster */
         collopt_segment_give_back(leaf, LEAF * sizeof(uint64_t));
     return true;

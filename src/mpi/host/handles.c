@@ -4,7 +4,10 @@
  *
  * While one thread is inside MPI_Op_free or MPI_Type_free another may make something new before the
  * first is back, so nothing is trusted then: there are two counts, of frees that have begun and of
- * those that have ended. */
+ * those that have ended.
+ *
+ * Of two threads that use one handle the program, or the host's lock, has one wait for the other,
+ * so the counts need no memory order.  They have the usual one all the same. */
 #include "config.h"
 
 #include <stdatomic.h>

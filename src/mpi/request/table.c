@@ -47,7 +47,8 @@ static struct collopt_request *walk(MPI_Request request)
 }
 
 /* Another thread may take one out of the chain meanwhile, and put it into another: what was
- * found is right, but not that there is none. */
+ * found is right, but not that there is none.  Who has walked along something new sees that there
+ * was a change, as the walk acquires. */
 struct collopt_request *collopt_requests_find(MPI_Request request)
 {
     unsigned before = atomic_load_explicit(&changes, memory_order_acquire);
@@ -55,7 +56,7 @@ struct collopt_request *collopt_requests_find(MPI_Request request)
 
     if (r)
         return r;
-    if (before % 2 == 0 && atomic_load_explicit(&changes, memory_order_acquire) == before)
+    if (before % 2 == 0 && atomic_load_explicit(&changes, memory_order_relaxed) == before)
         return NULL;
     pthread_mutex_lock(&lock);
     r = walk(request);
