@@ -101,7 +101,8 @@ dist_doc_DATA += README.md NEWS COPYING AUTHORS HACKING.md CONTRIBUTING.md SECUR
 pagesdir = $(docdir)/doc
 dist_pages_DATA = doc/algorithms.md doc/comparison.md doc/coverage.md doc/design.md doc/faq.md \
 	doc/hosts.md doc/in-a-code.md doc/installing.md doc/kernels.md doc/performance.md \
-	doc/programs.md doc/recorder.md doc/report.md doc/requests.md doc/support.md doc/using.md
+	doc/pitfalls.md doc/programs.md doc/recorder.md doc/report.md doc/requests.md \
+	doc/support.md doc/using.md
 manualdir = $(docdir)/doc/manual
 dist_manual_DATA = $(MANUAL_PAGES:doc/man/%=doc/manual/%.md) $(MANUAL_PARTS:%=doc/manual/%.md) \
 	$(SITE_PAGES:%=doc/manual/%.md)

@@ -672,6 +672,32 @@ static void leaks(long starts)
           starts / 100);
 }
 
+/* Operations and datatypes that come and go. */
+static void renewed_handles(long renewals)
+{
+    long before = 0;
+
+    for (long n = 0; n < renewals; n++) {
+        int give = (int)n, take = 0;
+        MPI_Datatype type;
+        MPI_Op op;
+
+        if (n % 1000 == 0)
+            at("handles are made and freed", 120);
+        if (n == renewals / 5)
+            before = resident();
+        MPI_Op_create(add, n % 2, &op);
+        MPI_Type_create_resized(MPI_INT, 0, sizeof(int), &type);
+        MPI_Type_commit(&type);
+        MPI_Allreduce(&give, &take, 1, type, op, MPI_COMM_WORLD);
+        MPI_Type_free(&type);
+        MPI_Op_free(&op);
+        check(take == give * world_ranks, "operation %ld: %d", n, take);
+    }
+    check(resident() < before + SLACK, "%ld KiB more after %ld operations and datatypes",
+          resident() - before, renewals);
+}
+
 /* ---- nonblocking alone ----------------------------------------------------------------------- */
 
 /* Hundreds at once, short and long, completed in an order of its own on each rank. */
@@ -985,6 +1011,7 @@ int main(int argc, char **argv)
     if (ours && level == MPI_THREAD_MULTIPLE)
         threads();
     leaks(starts);
+    renewed_handles(starts / 100);
     make(0, MPI_COMM_WORLD, &left);             /* and not freed */
     passed = calls_passed(form_name("Allreduce", form, name));
     check(!with_collopt() || ours == (passed == 0), "%llu operations were left to the MPI library",
