@@ -101,8 +101,8 @@ dist_doc_DATA += README.md NEWS COPYING AUTHORS HACKING.md CONTRIBUTING.md SECUR
 pagesdir = $(docdir)/doc
 dist_pages_DATA = doc/algorithms.md doc/comparison.md doc/coverage.md doc/design.md doc/faq.md \
 	doc/hosts.md doc/in-a-code.md doc/installing.md doc/kernels.md doc/performance.md \
-	doc/pitfalls.md doc/programs.md doc/recorder.md doc/report.md doc/requests.md \
-	doc/support.md doc/using.md
+	doc/pitfalls.md doc/programs.md doc/recorder.md doc/reliability.md doc/report.md \
+	doc/requests.md doc/support.md doc/using.md
 manualdir = $(docdir)/doc/manual
 dist_manual_DATA = $(MANUAL_PAGES:doc/man/%=doc/manual/%.md) $(MANUAL_PARTS:%=doc/manual/%.md) \
 	$(SITE_PAGES:%=doc/manual/%.md)
@@ -118,6 +118,11 @@ dist_figures_DATA = doc/figures/apps.csv doc/figures/apps-8.csv doc/figures/apps
 
 # The maintainer makes the tables of pages and the picture of README.md from the figures; a test
 # notices if they differ.
+# After make check: what its logs say.
+.PHONY: reliability-page
+reliability-page:
+	$(AM_V_GEN)python3 $(srcdir)/test/docs/figures.py . $(srcdir)/doc/reliability.md
+
 .PHONY: performance-page
 performance-page:
 	$(AM_V_GEN)$(srcdir)/bench/tables $(srcdir)/doc/performance.md $(srcdir)/doc/programs.md \

@@ -4,7 +4,9 @@
 . "${COLLOPT_SOURCE:-.}/test/common.sh"
 command -v python3 >/dev/null || { echo 'SKIP: no python3'; exit 77; }
 check=$COLLOPT_SOURCE/test/docs/named_tests.py
-python3 "$check" "$COLLOPT_SOURCE" "$COLLOPT_SOURCE/doc/pitfalls.md" || failed=1
+for page in pitfalls reliability; do
+    python3 "$check" "$COLLOPT_SOURCE" "$COLLOPT_SOURCE/doc/$page.md" || failed=1
+done
 
 finds()                 # PATTERN TESTS
 {

@@ -687,10 +687,10 @@ START_TEST(spoilt_programs_are_refused)
         }
     }
     workshop_close(&h.shop);
-    if (getenv("COLLOPT_TEST_VERBOSE"))
-        for (int c = 0; c < CHANGES; c++)
-            fprintf(stderr, "%s %s: %s: %lu\n", collopt_collective_names[a->collective], a->name,
-                    changes[c].name, h.made[c]);
+    for (int c = 0; c < CHANGES; c++)
+        if (h.made[c] > 0)
+            fprintf(stderr, "%lu spoilt programs refused: %s %s: %s\n", h.made[c],
+                    collopt_collective_names[a->collective], a->name, changes[c].name);
 }
 END_TEST
 

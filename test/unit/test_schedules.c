@@ -65,6 +65,8 @@ static bool refused(struct walk *w, const struct trial *t)
     return true;
 }
 
+static unsigned long proved;    /* for doc/reliability.md */
+
 static void prove(struct walk *w, const struct trial *t, int interleavings)
 {
     char why[PROOF_WHY], words[TRIAL_WORDS];
@@ -82,6 +84,7 @@ static void prove(struct walk *w, const struct trial *t, int interleavings)
 
     if (!proof_holds(&p, interleavings, why))
         ck_abort_msg("%s: %s", words, why);
+    proved++;
 }
 
 static void counts_for(int ranks, size_t counts[COUNTS])
@@ -228,6 +231,10 @@ static void prove_range(int algorithm, int from, int to, int more)
     for (int i = 0; i < trial_size_count; i++)
         if (trial_ranks(i) >= from && trial_ranks(i) <= to)
             prove_ranks(algorithm, i, more);
+    fprintf(stderr, "%lu problems proved: %s %s, %d to %d ranks\n", proved,
+            collopt_collective_names[collopt_algorithms[algorithm]->collective],
+            collopt_algorithms[algorithm]->name, from, to);
+    proved = 0;
 }
 
 START_TEST(up_to_17_ranks)
