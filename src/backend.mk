@@ -58,6 +58,8 @@ COLLOPT_CORE_SOURCES = \
 	src/report/counters.h \
 	src/report/notes.c \
 	src/report/notes.h \
+	src/report/output.c \
+	src/report/output.h \
 	src/report/public.c \
 	src/report/public.h \
 	src/report/report.c \

@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "collopt.h"
 #include "report/counters.h"
+#include "report/output.h"
 #include "report/shares.h"
 #include "report/timing.h"
 #include "report/waits.h"
@@ -21,15 +22,10 @@
 #include "select/tuning_results.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 struct record {
     char what[40], how[56];     /* collective and algorithm; or MPI name and reason */
@@ -817,123 +813,6 @@ static void write_results(const struct collopt_tuning_results *results, FILE *to
     }
 }
 
-static bool write_all(int file, const char *text, size_t n)
-{
-    while (n > 0) {
-        ssize_t written = write(file, text, n);
-
-        if (written < 0 && errno == EINTR)
-            continue;
-        if (written < 0)
-            return false;
-        text += written;
-        n -= (size_t)written;
-    }
-    return true;
-}
-
-/* The standard stream that WHERE stands for, or -1.  /dev/stdout may lead to a file that has the
- * program's output already. */
-static int stream_of(const char *where)
-{
-    if (strcmp(where, "stderr") == 0 || strcmp(where, "/dev/stderr") == 0)
-        return STDERR_FILENO;
-    return strcmp(where, "/dev/stdout") == 0 ? STDOUT_FILENO : -1;
-}
-
-/* A device or a pipe, such as /dev/null: written to, it stays what it is. */
-static bool is_special(const char *name)
-{
-    struct stat is;
-
-    return stat(name, &is) == 0 && !S_ISREG(is.st_mode) && !S_ISDIR(is.st_mode);
-}
-
-bool collopt_report_to_file(const char *where)
-{
-    return stream_of(where) < 0 && !is_special(where);
-}
-
-/* A pipe without a reader is an error; it is not waited for. */
-static bool write_special(const char *name, const char *text, size_t n)
-{
-    int file = open(name, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-    bool done = file >= 0 && fcntl(file, F_SETFL, 0) == 0 && write_all(file, text, n);
-
-    if (file >= 0)
-        done = close(file) == 0 && done;
-    return done;
-}
-
-/* A file beside NAME, by a name that nobody can know before and nobody has: another job may write
- * to NAME, and in a folder where others may write too, a link of theirs may wait for us.  mkstemp()
- * would not ask the program's umask who may read it. */
-static int open_beside(const char *name, char *beside, size_t size)
-{
-    enum { TRIES = 100 };
-
-    for (int i = 0; i < TRIES; i++) {
-        uint64_t random;
-        int file;
-
-        if (getrandom(&random, sizeof random, 0) != sizeof random)
-            return -1;
-        snprintf(beside, size, "%s.%016" PRIx64, name, random);
-        file = open(beside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        if (file >= 0 || errno != EEXIST)
-            return file;
-    }
-    return -1;
-}
-
-/* The file appears whole or not at all: it is written beside its place and renamed.  A symbolic
- * link in its place is replaced. */
-static bool write_file(const char *name, const char *text, size_t n)
-{
-    size_t size = strlen(name) + sizeof ".0123456789abcdef";
-    char *beside = malloc(size);
-    int file;
-    bool done;
-
-    if (!beside)
-        return false;
-    file = open_beside(name, beside, size);
-    done = file >= 0 && write_all(file, text, n);
-    if (file >= 0)
-        done = close(file) == 0 && done;
-    done = done && rename(beside, name) == 0;
-    if (!done && file >= 0) {
-        int why = errno;
-
-        unlink(beside);
-        errno = why;
-    }
-    free(beside);
-    return done;
-}
-
-static bool put(const char *where, const char *text, size_t n, int rank)
-{
-    size_t size = strlen(where) + 16;
-    char *name;
-    bool done;
-
-    if (stream_of(where) >= 0)
-        return write_all(stream_of(where), text, n);
-    if (is_special(where))
-        return write_special(where, text, n);
-    name = malloc(size);
-    if (!name)
-        return false;
-    if (rank < 0)
-        snprintf(name, size, "%s", where);
-    else
-        snprintf(name, size, "%s.%d", where, rank);
-    done = write_file(name, text, n);
-    free(name);
-    return done;
-}
-
 enum form { TABLE, JSON, RULES };
 
 static const char *name_of(enum form form)
@@ -941,27 +820,9 @@ static const char *name_of(enum form form)
     return form == RULES ? "COLLOPT_ADAPT_RULES: the rules" : "COLLOPT_REPORT: the report";
 }
 
-/* Can the file NAME be made, and what is written beside it?  0, or an errno.  Names that begin
- * where the program is cannot be judged: by the end it may be elsewhere. */
-static int obstacle(const char *name)
-{
-    const char *slash = strrchr(name, '/');
-    char folder[PATH_MAX];
-    struct stat is;
-
-    if (*name != '/')
-        return 0;
-    if (stat(name, &is) == 0 && S_ISDIR(is.st_mode))
-        return EISDIR;
-    if ((size_t)snprintf(folder, sizeof folder, "%.*s", (int)(slash - name + 1), name)
-        >= sizeof folder)
-        return ENAMETOOLONG;
-    return access(folder, W_OK | X_OK) ? errno : 0;
-}
-
 static void look_ahead(enum form form, const char *where)
 {
-    int why = where && collopt_report_to_file(where) ? obstacle(where) : 0;
+    int why = where && collopt_output_is_file(where) ? collopt_output_obstacle(where) : 0;
 
     if (why)
         collopt_warn("%s cannot be written to %s: %s; unless that changes before MPI_Finalize, "
@@ -975,41 +836,41 @@ void collopt_report_look_ahead(const char *where, const char *rules)
     look_ahead(RULES, rules);
 }
 
-static void write_form(struct collopt_report *r, enum form form, FILE *to,
-                       const struct collopt_report_by *by)
+struct written {
+    struct collopt_report *report;
+    enum form form;
+    const struct collopt_report_by *by;
+};
+
+static void write_form(FILE *to, void *data)
 {
+    const struct written *w = data;
+    struct collopt_report *r = w->report;
+    uint64_t arithmetic = collopt_default_fpenv();
+
     if (r->records)
         qsort(r->record, r->records, sizeof *r->record, by_key);
     collopt_tuning_results_sort(&r->results);
     collopt_shares_sort(&r->shares);
-    if (form == RULES) {
+    if (w->form == RULES) {
         collopt_tuning_results_write(&r->results, to);
-    } else if (form == JSON) {
-        write_json(r, to, by);
+    } else if (w->form == JSON) {
+        write_json(r, to, w->by);
     } else {
-        write_table(r, to, by);
+        write_table(r, to, w->by);
         write_results(&r->results, to);
     }
+    collopt_arithmetic_of(arithmetic);
 }
 
 static bool write_report(struct collopt_report *r, enum form form, const char *where,
                          const struct collopt_report_by *by)
 {
-    char *text = NULL;
-    size_t n = 0;
-    FILE *to = open_memstream(&text, &n);
-    bool done = to != NULL;
+    struct written w = { r, form, by };
+    bool done = collopt_output(where, by->rank, write_form, &w);
 
-    if (to) {
-        uint64_t arithmetic = collopt_default_fpenv();
-
-        write_form(r, form, to, by);
-        collopt_arithmetic_of(arithmetic);
-        done = fclose(to) == 0 && put(where, text, n, by->rank);
-    }
     if (!done)
         collopt_warn("%s could not be written to %s: %s", name_of(form), where, strerror(errno));
-    free(text);
     return done;
 }
 

@@ -25,19 +25,15 @@ size_t collopt_report_pack(const struct collopt_report *r, void *buffer, size_t 
  * unchanged. */
 bool collopt_report_merge(struct collopt_report *r, const void *buffer, size_t size);
 /* Writes to WHERE, the value of COLLOPT_REPORT: a table to "stderr", else JSON to the file
- * WHERE, or WHERE.<rank> where the report is one rank's.  A file appears complete or not at all; a
- * device, a pipe, /dev/stdout and /dev/stderr are written to directly. False, after a warning, if
+ * WHERE, or WHERE.<rank> where the report is one rank's (output.h).  False, after a warning, if
  * writing failed. */
-enum { COLLOPT_ALL_RANKS = -1 };
 struct collopt_report_by {      /* who writes it */
     const char *mpi;            /* the answer of MPI_Get_library_version */
-    int ranks, rank;            /* of MPI_COMM_WORLD; COLLOPT_ALL_RANKS: combined */
+    int ranks, rank;            /* of MPI_COMM_WORLD; COLLOPT_ALL_RANKS (output.h): combined */
     bool aborted;               /* in MPI_Abort */
 };
 bool collopt_report_write(struct collopt_report *r, const char *where,
                           const struct collopt_report_by *by);
-/* True if WHERE is a regular file or does not exist. */
-bool collopt_report_to_file(const char *where);
 /* Warns at the start of the job if the files WHERE (COLLOPT_REPORT) and RULES (of
  * collopt_report_rules(); NULL: none) cannot be created, since their contents would be lost at
  * the end. */

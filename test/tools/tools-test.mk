@@ -94,6 +94,7 @@ test_unit_test_counters_SOURCES = \
 	test/unit/test_counters.c \
 	src/report/counters.c \
 	src/base/json.c \
+	src/report/output.c \
 	src/report/public.c \
 	src/report/public_names.c \
 	src/report/report.c \

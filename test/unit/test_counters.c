@@ -6,6 +6,7 @@
 #include "collopt.h"
 #include "fake_registry.h"
 #include "report/counters.h"
+#include "report/output.h"
 #include "report/public.h"
 #include "report/report.h"
 #include "report/shares.h"
@@ -430,7 +431,7 @@ START_TEST(report_to_a_pipe)
     ck_assert_ptr_nonnull(mkdtemp(directory));
     snprintf(name, sizeof name, "%s/pipe", directory);
     ck_assert_int_eq(mkfifo(name, 0600), 0);
-    ck_assert(!collopt_report_to_file(name));
+    ck_assert(!collopt_output_is_file(name));
     ck_assert(!collopt_report_write(r, name, by("MPICH", 4, 2)));       /* nobody reads */
     reader = open(name, O_RDONLY | O_NONBLOCK);
     ck_assert(collopt_report_write(r, name, by("MPICH", 4, 2)));
@@ -439,8 +440,8 @@ START_TEST(report_to_a_pipe)
     close(reader);
     unlink(name);
     ck_assert_msg(rmdir(directory) == 0, "something was left in %s", directory);
-    ck_assert(collopt_report_to_file(name));
-    ck_assert(!collopt_report_to_file("stderr") && !collopt_report_to_file("/dev/stdout"));
+    ck_assert(collopt_output_is_file(name));
+    ck_assert(!collopt_output_is_file("stderr") && !collopt_output_is_file("/dev/stdout"));
     collopt_report_free(r);
 }
 END_TEST

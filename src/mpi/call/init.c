@@ -33,6 +33,7 @@
 #include "mpi/request/watched.h"
 #include "recorder/stall.h"
 #include "report/counters.h"
+#include "report/output.h"
 #include "report/report.h"
 #include "report/timing.h"
 #include "settings/settings.h"
@@ -220,7 +221,7 @@ static void combine_reports(struct collopt_report *r, int rank, int ranks, MPI_C
 /* Programs that were spawned write files of their own. */
 static void name_file(char *name, size_t size, const char *where)
 {
-    if (!spawned || !collopt_report_to_file(where))
+    if (!spawned || !collopt_output_is_file(where))
         snprintf(name, size, "%s", where);
     else
         snprintf(name, size, "%s.spawned-%ld", where, (long)getpid());
