@@ -68,6 +68,10 @@ COLLOPT_CORE_SOURCES = \
 	src/report/shares.h \
 	src/report/timing.c \
 	src/report/timing.h \
+	src/report/trace.c \
+	src/report/trace.h \
+	src/report/traced.c \
+	src/report/traced.h \
 	src/report/waits.c \
 	src/report/waits.h \
 	src/recorder/diagnosis.c \
@@ -242,6 +246,8 @@ COLLOPT_BACKEND_SOURCES = \
 	src/mpi/comm/take_over.h \
 	src/mpi/comm/topology.c \
 	src/mpi/comm/topology.h \
+	src/mpi/comm/traced.c \
+	src/mpi/comm/traced.h \
 	src/mpi/comm/wait.c \
 	src/mpi/comm/wait.h \
 	src/mpi/plan/pays.c \
@@ -318,6 +324,8 @@ COLLOPT_BACKEND_SOURCES = \
 	src/mpi/call/stall.c \
 	src/mpi/call/stall.h \
 	src/mpi/call/start.c \
+	src/mpi/call/tracing.c \
+	src/mpi/call/tracing.h \
 	src/mpi/call/waiting.c \
 	src/mpi/call/waiting.h
 

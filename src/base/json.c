@@ -105,6 +105,14 @@ void collopt_json_count(struct collopt_json *j, const char *key, uint64_t value)
     fprintf(j->to, "%" PRIu64, value);
 }
 
+void collopt_json_thousandths(struct collopt_json *j, const char *key, int64_t value)
+{
+    uint64_t size = value < 0 ? -(uint64_t)value : (uint64_t)value;
+
+    next(j, key);
+    fprintf(j->to, "%s%" PRIu64 ".%03d", value < 0 ? "-" : "", size / 1000, (int)(size % 1000));
+}
+
 void collopt_json_real(struct collopt_json *j, const char *key, double value)
 {
     char text[40];

@@ -27,6 +27,8 @@ void collopt_json_end(struct collopt_json *j);
 /* NULL: null */
 void collopt_json_text(struct collopt_json *j, const char *key, const char *value);
 void collopt_json_count(struct collopt_json *j, const char *key, uint64_t value);
+/* VALUE / 1000 */
+void collopt_json_thousandths(struct collopt_json *j, const char *key, int64_t value);
 /* not finite: null */
 void collopt_json_real(struct collopt_json *j, const char *key, double value);
 void collopt_json_flag(struct collopt_json *j, const char *key, bool value);

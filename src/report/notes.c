@@ -8,8 +8,11 @@
 
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { FIRST_PIECE = 32 };
+
+bool collopt_notes_waiting;
 
 static _Atomic size_t taken;            /* bytes, of all notes */
 
@@ -24,7 +27,18 @@ static bool take(size_t bytes)
 
 static size_t bytes_of(size_t size)
 {
-    return sizeof(struct collopt_notes_piece) + size * sizeof(struct collopt_note);
+    return sizeof(struct collopt_notes_piece) + size * sizeof(struct collopt_note)
+        + (collopt_notes_waiting ? size * sizeof(uint64_t) : 0);
+}
+
+/* Behind the notes. */
+static uint64_t *places_for_waiting(struct collopt_notes_piece *p)
+{
+    uint64_t *waiting = collopt_notes_waiting ? (uint64_t *)(p->note + p->size) : NULL;
+
+    if (waiting)
+        memset(waiting, 0xff, p->size * sizeof *waiting);       /* COLLOPT_NOTES_UNKNOWN */
+    return waiting;
 }
 
 static struct collopt_notes_piece *new_piece(size_t size)
@@ -32,8 +46,10 @@ static struct collopt_notes_piece *new_piece(size_t size)
     struct collopt_notes_piece *p = take(bytes_of(size)) ? malloc(bytes_of(size))
                                                                        : NULL;
 
-    if (p)
+    if (p) {
         *p = (struct collopt_notes_piece){ .size = size };
+        p->waiting = places_for_waiting(p);
+    }
     return p;
 }
 

@@ -4,7 +4,9 @@
  *
  * The n-th note of a communicator is the same reduction on all its ranks, since MPI has them start
  * reductions on a communicator in the same order.  Times are nanoseconds of this process's clock.
- * Notes never move: a nonblocking reduction's is completed later, maybe by another thread. */
+ * Notes never move: a nonblocking reduction's is completed later, maybe by another thread.
+ *
+ * Where each call is wanted, too (COLLOPT_TRACE), notes have a place for their waiting. */
 #ifndef COLLOPT_REPORT_NOTES_H
 #define COLLOPT_REPORT_NOTES_H
 
@@ -18,6 +20,10 @@ enum {
     COLLOPT_NOTES_PIECE = 4096,         /* notes of a piece, at most */
     COLLOPT_NOTES_BYTES = 64 << 20      /* of all notes of a process */
 };
+#define COLLOPT_NOTES_UNKNOWN UINT64_MAX
+
+/* The waiting of each call is wanted; set before there are notes. */
+extern bool collopt_notes_waiting;
 
 /* A nonblocking call, and a start of a persistent one, have two notes, in two lists.  In the first
  * one TOOK is the time in the call that starts it and in the one that waits for it.  The second is
@@ -43,6 +49,8 @@ struct collopt_notes_row {
 struct collopt_notes_piece {
     struct collopt_notes_piece *next;
     size_t size, used;
+    uint64_t *waiting;          /* [size], nanoseconds; COLLOPT_NOTES_UNKNOWN: not known; NULL: not
+                                 * wanted */
     struct collopt_note note[];
 };
 
@@ -65,6 +73,12 @@ static inline struct collopt_note *collopt_notes_next(struct collopt_notes *n)
     note = &n->last->note[n->last->used++];
     note->entered = 0;
     return note;
+}
+
+/* Where the waiting of the latest call will be; NULL: nowhere. */
+static inline const uint64_t *collopt_notes_waiting_at(const struct collopt_notes *n)
+{
+    return n->last && n->last->waiting ? &n->last->waiting[n->last->used - 1] : NULL;
 }
 
 enum { COLLOPT_NOTES_ROWS = 1 << 15 };

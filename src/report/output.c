@@ -120,6 +120,13 @@ static bool fill(int file, void (*write)(FILE *to, void *data), void *data)
     return fclose(to) == 0 && done;
 }
 
+static bool is_folder(const char *name)
+{
+    struct stat is;
+
+    return stat(name, &is) == 0 && S_ISDIR(is.st_mode);
+}
+
 /* It is written beside its place and renamed.  A symbolic link in its place is replaced. */
 static bool write_file(const char *name, void (*write)(FILE *to, void *data), void *data)
 {
@@ -150,6 +157,10 @@ bool collopt_output(const char *where, int rank, void (*write)(FILE *to, void *d
 
     if (!collopt_output_is_file(where))
         return write_directly(where, write, data);
+    if (is_folder(where)) {
+        errno = EISDIR;
+        return false;
+    }
     name = malloc(size);
     if (!name)
         return false;
@@ -167,11 +178,10 @@ int collopt_output_obstacle(const char *name)
 {
     const char *slash = strrchr(name, '/');
     char folder[PATH_MAX];
-    struct stat is;
 
     if (*name != '/')
         return 0;
-    if (stat(name, &is) == 0 && S_ISDIR(is.st_mode))
+    if (is_folder(name))
         return EISDIR;
     if ((size_t)snprintf(folder, sizeof folder, "%.*s", (int)(slash - name + 1), name)
         >= sizeof folder)

@@ -813,11 +813,12 @@ static void write_results(const struct collopt_tuning_results *results, FILE *to
     }
 }
 
-enum form { TABLE, JSON, RULES };
+enum form { TABLE, JSON, RULES, TRACE };
 
 static const char *name_of(enum form form)
 {
-    return form == RULES ? "COLLOPT_ADAPT_RULES: the rules" : "COLLOPT_REPORT: the report";
+    return form == RULES ? "COLLOPT_ADAPT_RULES: the rules"
+        : form == TRACE  ? "COLLOPT_TRACE: the trace" : "COLLOPT_REPORT: the report";
 }
 
 static void look_ahead(enum form form, const char *where)
@@ -830,9 +831,10 @@ static void look_ahead(enum form form, const char *where)
                      name_of(form), where, strerror(why));
 }
 
-void collopt_report_look_ahead(const char *where, const char *rules)
+void collopt_report_look_ahead(const char *where, const char *trace, const char *rules)
 {
     look_ahead(JSON, where);
+    look_ahead(TRACE, trace);
     look_ahead(RULES, rules);
 }
 

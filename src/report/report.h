@@ -34,10 +34,10 @@ struct collopt_report_by {      /* who writes it */
 };
 bool collopt_report_write(struct collopt_report *r, const char *where,
                           const struct collopt_report_by *by);
-/* Warns at the start of the job if the files WHERE (COLLOPT_REPORT) and RULES (of
- * collopt_report_rules(); NULL: none) cannot be created, since their contents would be lost at
- * the end. */
-void collopt_report_look_ahead(const char *where, const char *rules);
+/* Warns at the start of the job if the files WHERE (COLLOPT_REPORT), TRACE (COLLOPT_TRACE) and
+ * RULES (of collopt_report_rules()), or NULL, cannot be created, since their contents would be lost
+ * at the end. */
+void collopt_report_look_ahead(const char *where, const char *trace, const char *rules);
 /* Writes the results of trials (COLLOPT_ADAPT) as a file of rules. False, after a warning, if
  * writing failed. */
 bool collopt_report_rules(struct collopt_report *r, const char *where);

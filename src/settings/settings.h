@@ -29,6 +29,8 @@ struct collopt_settings {
     const char *adapt_rules;    /* COLLOPT_ADAPT_RULES: file, or NULL */
     enum collopt_log log;       /* COLLOPT_LOG */
     const char *report;         /* COLLOPT_REPORT: file, "stderr", or NULL */
+    const char *trace;          /* COLLOPT_TRACE: file, or NULL */
+    size_t trace_size;          /* COLLOPT_TRACE_SIZE: bytes of memory for it */
     bool record;                /* COLLOPT_RECORD */
     int stall;                  /* COLLOPT_STALL: seconds; 0: off */
     bool stall_abort;           /* COLLOPT_STALL_ABORT */
@@ -66,6 +68,12 @@ struct collopt_machine_file;    /* model/machine.h */
 /* Read once per process, thread-safe.  Rank 0 warns once about unknown COLLOPT_ variables and
  * values. */
 const struct collopt_settings *collopt_settings(void);
+
+/* Is each call timed?  Alike on all ranks where they agree. */
+static inline bool collopt_settings_time(const struct collopt_settings *s)
+{
+    return s->report || s->trace;
+}
 
 /* For tests and tools.  Reads ENVIRONMENT ("NAME=value" ..., NULL at the end) into *s and calls
  * WARN (if not NULL) with one sentence for each mistake; returns their number.  Texts in *s are

@@ -372,6 +372,7 @@ START_TEST(hashes)
         "COLLOPT_REPRODUCIBLE=exact",
         "COLLOPT_CUT=64K",
         "COLLOPT_REPORT=a",
+        "COLLOPT_TRACE=a",
         "COLLOPT_ALLREDUCE=ring",
         "COLLOPT_ALLREDUCE=ring:segment=64K",
         "COLLOPT_ALLREDUCE=host",
@@ -387,6 +388,7 @@ START_TEST(hashes)
         "COLLOPT_AFTER=auto",      "COLLOPT_ALLREDUCE=auto",
         "COLLOPT_ASYNC=thread",    "COLLOPT_RECORD=off",
         "COLLOPT_STALL=60",        "COLLOPT_STALL_ABORT=on",
+        "COLLOPT_TRACE_SIZE=8K",
     };
     enum { N = sizeof agreed / sizeof *agreed, LOCAL = sizeof local / sizeof *local };
     int n;

@@ -12,6 +12,7 @@
 #include "mpi/comm/noted.h"
 #include "mpi/comm/recorded.h"
 #include "mpi/comm/take_over.h"
+#include "mpi/comm/traced.h"
 #include "mpi/device/gpu.h"
 #include "mpi/host/attributes.h"
 #include "mpi/host/call.h"
@@ -30,26 +31,36 @@
 
 /* ---- calls that fall back -------------------------------------------------------------------- */
 
-static void note(const struct collopt_call *call, const struct collopt_comm *c,
-                 enum collopt_reason why, uint64_t start, uint64_t time, int size_class)
+/* BYTES: COLLOPT_NOT_TRACED if they are not known. */
+static void note(const struct collopt_call *call, struct collopt_comm *c, enum collopt_reason why,
+                 uint64_t start, uint64_t time, uint64_t bytes)
 {
-    if (c && why != COLLOPT_PASS_NESTED)        /* else the latest note is that of the outer call */
+    bool nested = why == COLLOPT_PASS_NESTED;   /* then the latest note is that of the outer call */
+    int size_class = bytes == COLLOPT_NOT_TRACED ? -1 : collopt_size_class(bytes);
+
+    if (!c)
+        return;
+    if (!nested)
         collopt_noted_leave(c, call, collopt_counted_passed(call->name, why, size_class), start,
                             time);
+    if (collopt_traces(c))
+        collopt_trace_call(c, call, (struct collopt_traced){
+            .why = collopt_reason_names[why], .entered = start, .took = time, .bytes = bytes,
+            .waiting = nested ? NULL : collopt_noted_waiting(c) });
 }
 
 /* C: NULL also if the call has failed. */
-static void count_fallen_back(const struct collopt_call *call, const struct collopt_comm *c,
+static void count_fallen_back(const struct collopt_call *call, struct collopt_comm *c,
                               enum collopt_reason why, uint64_t start, uint64_t time)
 {
     uint64_t bytes;
 
     if (collopt_arguments_size(c, call, why, &bytes)) {
         collopt_count_passed_call(call->name, why, time, c->ranks, bytes);
-        note(call, c, why, start, time, collopt_size_class(bytes));
+        note(call, c, why, start, time, bytes);
     } else {
         collopt_count_passed_call(call->name, why, time, 0, 0);
-        note(call, c, why, start, time, -1);
+        note(call, c, why, start, time, COLLOPT_NOT_TRACED);
     }
 }
 
@@ -120,6 +131,17 @@ static inline int execute(struct collopt_comm *c, struct collopt_plan *plan,
     return collopt_execute_anywhere(c, plan, call->in, call->out);
 }
 
+static void note_run(struct collopt_comm *c, const struct collopt_plan *plan,
+                     const struct collopt_call *call, uint64_t start, uint64_t time)
+{
+    collopt_noted_leave(c, call, collopt_counted_run(plan->algorithm, plan->size_class), start,
+                        time);
+    if (collopt_traces(c))
+        collopt_trace_call(c, call, (struct collopt_traced){
+            .by = plan->algorithm->name, .entered = start, .took = time, .bytes = plan->bytes,
+            .waiting = collopt_noted_waiting(c) });
+}
+
 /* TIME: where it is wanted, else NULL. */
 static COLLOPT_OUT_OF_LINE int timed(struct collopt_comm *c, struct collopt_plan *plan,
                                      const struct collopt_call *call, uint64_t *time)
@@ -134,9 +156,8 @@ static COLLOPT_OUT_OF_LINE int timed(struct collopt_comm *c, struct collopt_plan
         *time = whole;
     start -= before;
     whole += before;
-    if (c->noted && err == MPI_SUCCESS)
-        collopt_noted_leave(c, call, collopt_counted_run(plan->algorithm, plan->size_class), start,
-                            whole);
+    if (c->timed && err == MPI_SUCCESS)
+        note_run(c, plan, call, start, whole);
     diverted = collopt_execution_diverted(c);
     if (!c->timed)
         collopt_count_call(plan->algorithm, plan->size_class, plan->bytes);

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "mpi/call/init.h"
+#include "mpi/call/tracing.h"
 #include "mpi/call/waiting.h"
 #include "base/clock.h"
 #include "base/log.h"
@@ -36,6 +37,7 @@
 #include "report/output.h"
 #include "report/report.h"
 #include "report/timing.h"
+#include "report/traced.h"
 #include "settings/settings.h"
 
 static bool spawned;
@@ -94,13 +96,15 @@ static void listen_for_end(void)
 /* By which the ranks combine their reports where collopt is off and they have no world. */
 static MPI_Comm reporters = MPI_COMM_NULL;
 
-/* All ranks know that all have collopt off and a report to write.  Not a duplicate: see world.c. */
+/* All ranks know that all have collopt off and a report or a trace to write.  Not a duplicate: see
+ * world.c. */
 static void meet_reporters(void)
 {
     MPI_Errhandler handler;
     int rank = 0;
 
-    if (!collopt_world_alike() || collopt_settings()->on || !collopt_settings()->report)
+    if (!collopt_world_alike() || collopt_settings()->on
+        || !collopt_settings_time(collopt_settings()))
         return;
     PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
     handler = collopt_save_errhandler(MPI_COMM_WORLD);
@@ -144,11 +148,14 @@ void collopt_begin(void)
     collopt_agree_on_world(collopt_world_reserve());
     collopt_record_begin(collopt_many_threads);
     collopt_stall_watch(collopt_abort);
-    collopt_report_look_ahead(collopt_settings()->report, file_of_rules());
+    collopt_report_look_ahead(collopt_settings()->report, collopt_settings()->trace,
+                              file_of_rules());
     collopt_world_open(collopt_world_agreed());
     meet_reporters();
-    if (collopt_settings()->report && of_reporters() != MPI_COMM_NULL)
+    if (collopt_settings_time(collopt_settings()) && of_reporters() != MPI_COMM_NULL)
         collopt_waiting_begin(of_reporters());
+    if (collopt_settings()->trace)
+        collopt_tracing_begin(of_reporters());
     if (collopt_world_agreed()) {
         collopt_map_check_world();
         collopt_comm_take_over_world();
@@ -260,19 +267,31 @@ static void write_report(struct collopt_report *r, const char *where,
     collopt_report_write(r, name, &by);
 }
 
+/* ALL: who else does, or MPI_COMM_NULL. */
+static void trace(const char *where, MPI_Comm all, bool clocks)
+{
+    char name[PATH_MAX];
+
+    name_file(name, sizeof name, where);
+    collopt_tracing_end(all, name, since, clocks);
+}
+
+/* Waiting told from reducing, as far as it can be; false: the ranks' clocks are not related. */
+static bool end_waiting(void)
+{
+    return of_reporters() != MPI_COMM_NULL && collopt_waiting_end(of_reporters(), since);
+}
+
 /* WHERE and RULES are files, or NULL.  Without the others, rules would be one rank's. */
-static void report(const char *where, const char *rules)
+static void report(const char *where, const char *rules, uint64_t time)
 {
     struct collopt_report *r;
     MPI_Comm all = of_reporters();
     char name[PATH_MAX];
     int rank = 0, ranks = 1;
-    uint64_t time = run_time();
 
     PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
     PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    if (where && all != MPI_COMM_NULL)
-        collopt_waiting_end(all, since);
     r = own_report(rank, ranks, time);
     if (all != MPI_COMM_NULL)
         combine_reports(r, rank, ranks, all);
@@ -289,17 +308,21 @@ static void report(const char *where, const char *rules)
 /* Called by MPI_Abort.  The others may be anywhere, so that this rank writes what it has. */
 void collopt_abort(void)
 {
-    const char *where = collopt_settings()->report;
+    const struct collopt_settings *s = collopt_settings();
     struct collopt_report_by by = { .ranks = 1, .aborted = true };
     struct collopt_report *r;
 
-    if (!where || !begun || atomic_exchange(&ended, true))
+    if (!collopt_settings_time(s) || !begun || atomic_exchange(&ended, true))
+        return;
+    if (s->trace)
+        trace(s->trace, MPI_COMM_NULL, false);
+    if (!s->report)
         return;
     collopt_watched_end();
     PMPI_Comm_rank(MPI_COMM_WORLD, &by.rank);
     PMPI_Comm_size(MPI_COMM_WORLD, &by.ranks);
     if ((r = own_report(by.rank, by.ranks, run_time())))
-        write_report(r, where, by);
+        write_report(r, s->report, by);
     collopt_report_free(r);
 }
 
@@ -312,7 +335,7 @@ void collopt_finalize_begins(void)
 /* Once. */
 void collopt_end(void)
 {
-    const char *where = collopt_settings()->report;
+    const struct collopt_settings *s = collopt_settings();
     const char *rules = file_of_rules();
     int finalized = 0;
 
@@ -321,9 +344,15 @@ void collopt_end(void)
     collopt_recorder_finalizes();
     collopt_stall_end();
     collopt_watched_end();
-    if (where || rules) {
+    if (collopt_settings_time(s) || rules) {
+        uint64_t time = run_time();
+        bool clocks = collopt_settings_time(s) && end_waiting();
+
         collopt_comm_report();
-        report(where, rules);
+        if (s->report || rules)
+            report(s->report, rules, time);
+        if (s->trace)
+            trace(s->trace, of_reporters(), clocks);
     }
     if (reporters != MPI_COMM_NULL)
         collopt_host.Comm_free(&reporters);
@@ -333,6 +362,7 @@ void collopt_end(void)
     collopt_requests_end();
     collopt_comm_shut_down();
     collopt_noted_free();
+    collopt_traced_free();
     collopt_nonblocking_end();
     collopt_world_close();
 }

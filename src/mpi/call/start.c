@@ -1,6 +1,7 @@
 /* The calls that make, start and free persistent and nonblocking reductions; see table.h. */
 #include "config.h"
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "mpi/call/dispatch_request.h"
 #include "mpi/call/entry.h"
@@ -10,6 +11,7 @@
 #include "mpi/comm/comm.h"
 #include "mpi/comm/noted.h"
 #include "mpi/comm/recorded.h"
+#include "mpi/comm/traced.h"
 #include "mpi/host/attributes.h"
 #include "mpi/host/errhandler.h"
 #include "mpi/plan/plan.h"
@@ -124,6 +126,26 @@ static void record_ours(struct collopt_request *r, const struct collopt_comm *c)
     r->measured.recorded = collopt_record_latest(c);
 }
 
+/* R, which runs CALL on C, begins. */
+static void trace(struct collopt_request *r, struct collopt_comm *c,
+                  const struct collopt_call *call)
+{
+    if (collopt_traces(c))
+        r->measured.traced = collopt_trace_call(c, call, (struct collopt_traced){
+            .form = COLLOPT_TRACED_NONBLOCKING, .by = r->by_host ? NULL : r->transport,
+            .entered = collopt_now(), .took = COLLOPT_NOT_ENDED,
+            .bytes = r->by_host ? COLLOPT_NOT_TRACED : r->bytes });
+}
+
+/* The host serves a nonblocking CALL on C, or NULL; collopt does not see its completion. */
+static void trace_passed(struct collopt_comm *c, const struct collopt_call *call)
+{
+    if (c && collopt_traces(c))
+        collopt_trace_call(c, call, (struct collopt_traced){
+            .form = COLLOPT_TRACED_PASSED, .entered = collopt_now(),
+            .bytes = COLLOPT_NOT_TRACED });
+}
+
 static int start_by_p2p(struct collopt_request *r, struct collopt_comm *c)
 {
     int err = collopt_p2p_request_number(r, c);
@@ -188,10 +210,14 @@ static int compare(struct collopt_request *r, struct collopt_comm *c, struct col
 static int start_by_host(struct collopt_request *r, struct collopt_comm *c,
                          struct collopt_call *call, int err)
 {
-    if (collopt_publishes(c, call))
-        return collopt_nonblocking_start_by_host(r, c, call, err);
-    collopt_host_request_start(r, c, call, err);
-    return MPI_SUCCESS;
+    if (collopt_publishes(c, call)) {
+        err = collopt_nonblocking_start_by_host(r, c, call, err);
+    } else {
+        collopt_host_request_start(r, c, call, err);
+        err = MPI_SUCCESS;
+    }
+    trace(r, c, call);
+    return err;
 }
 
 static int start_by_collopt(struct collopt_request *r, struct collopt_comm *c,
@@ -208,6 +234,7 @@ static int start_by_collopt(struct collopt_request *r, struct collopt_comm *c,
         r->measured.noted = c->noted ? collopt_noted(c) : NULL;
         collopt_request_starts(r, noting, is_root(c, call));
     }
+    trace(r, c, call);
     err = plan ? start_by_p2p(r, c) : collopt_nonblocking_start(r, c);
     if (c->timed)
         collopt_request_has_started(r);
@@ -276,8 +303,12 @@ static enum collopt_outcome begin(struct collopt_call *call, MPI_Request *reques
         noting = collopt_noted_begun(c);
     if (c && __builtin_expect(c->checked, 0) && collopt_checks_later(c))
         return begin_compared(c, call, outcome, plan, &noting, request, err);
-    if (outcome != COLLOPT_RUN)
-        return outcome == COLLOPT_FAILED ? fail(call, *err) : leave(call, c, &noting, watched);
+    if (outcome == COLLOPT_FAILED)
+        return fail(call, *err);
+    if (outcome != COLLOPT_RUN) {
+        trace_passed(c, call);
+        return leave(call, c, &noting, watched);
+    }
     if (!(r = collopt_requests_take_idle())) {
         if (plan)
             collopt_p2p_request_miss(c);
@@ -287,6 +318,7 @@ static enum collopt_outcome begin(struct collopt_call *call, MPI_Request *reques
     }
     if ((why = describe(r, c, call, plan))) {
         collopt_requests_make_idle(r);
+        trace_passed(c, call);
         say_unfit(call, c, why);
         return leave(call, c, &noting, watched);
     }
@@ -346,6 +378,24 @@ static void record_start(struct collopt_request *r)
     record_ours(r, r->owner);
 }
 
+/* The name of what made it, for people. */
+#define NAME_OF(N, name, nonblocking, ID, SHAPE) [COLLOPT_##ID] = #name "_init",
+static const char *const init_names[COLLOPT_COLLECTIVES] = {
+    COLLOPT_COLLECTIVE_NAMES(NAME_OF, )
+};
+
+static void trace_start(struct collopt_request *r)
+{
+    bool wanted = collopt_comm_of(r->owner) == r->comm && collopt_traces(r->owner);
+
+    r->measured.traced = wanted
+        ? collopt_trace(r->owner, (struct collopt_traced){
+              .form = COLLOPT_TRACED_STARTED, .name = init_names[r->collective],
+              .collective = r->collective, .by = r->transport, .entered = collopt_now(),
+              .took = COLLOPT_NOT_ENDED, .count = COLLOPT_NOT_TRACED, .bytes = r->bytes })
+        : NULL;
+}
+
 /* Only starts R, which is claimed. */
 static int start_claimed(struct collopt_request *r)
 {
@@ -365,6 +415,7 @@ static int start_claimed(struct collopt_request *r)
     if ((err = collopt_handle_activate(&r->handle)))
         return err;
     record_start(r);
+    trace_start(r);
     if (!r->measured.timed) {
         collopt_ops_of(r)->start(r);
         return MPI_SUCCESS;

@@ -42,6 +42,7 @@ struct latest {
 struct merge {
     struct collopt_among among; /* the ranks of a communicator */
     const struct collopt_notes *notes;
+    const struct collopt_notes_piece *piece;
     /* the next one of the waits for calls that go on after their end */
     const struct collopt_notes_piece *waits;
     size_t next_wait;
@@ -150,6 +151,8 @@ static void account(struct merge *m, const struct collopt_note *note, size_t i)
     w->waiting += waiting;
     w->last += m->of_all.rank[i] == m->among.rank;
     m->blame[(size_t)l->rank[i] * m->rows + note->row] += (int64_t)waiting;
+    if (m->piece->waiting)
+        m->piece->waiting[note - m->piece->note] = waiting;
     look_for_row(m, note, waiting);
 }
 
@@ -210,6 +213,7 @@ static int merge_pieces(struct merge *m, size_t calls)
     for (const struct collopt_notes_piece *p = m->notes->first; calls > 0 && !err; p = p->next) {
         size_t n = p->size < calls ? p->size : calls;
 
+        m->piece = p;
         err = merge_piece(m, p->note, n);
         calls -= n;
     }
@@ -339,7 +343,7 @@ static bool complete(MPI_Comm all, bool lost, const struct in_order *list, size_
         && sum[1] == 0;
 }
 
-void collopt_waiting_end(MPI_Comm all, uint64_t since)
+bool collopt_waiting_end(MPI_Comm all, uint64_t since)
 {
     bool lost;
     size_t n = 0;
@@ -353,4 +357,5 @@ void collopt_waiting_end(MPI_Comm all, uint64_t since)
     }
     free(m);
     free(list);
+    return knows_clocks;
 }

@@ -360,7 +360,7 @@ static struct collopt_comm *new_state(MPI_Comm comm)
     if (!c)
         return NULL;
     collopt_prepare();
-    c->timed = collopt_settings()->report != NULL;
+    c->timed = collopt_settings_time(collopt_settings());
     c->noted = c->timed;
     c->traced = collopt_settings()->log >= COLLOPT_LOG_TRACE;
     describe(c, comm);

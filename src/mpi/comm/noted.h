@@ -54,6 +54,14 @@ static inline struct collopt_noted *collopt_noted(const struct collopt_comm *c)
     return collopt_part(c, COLLOPT_PART_NOTED);
 }
 
+/* Where the waiting of the latest call will be (notes.h); NULL: nowhere. */
+static inline const uint64_t *collopt_noted_waiting(const struct collopt_comm *c)
+{
+    const struct collopt_noted *n = c->noted ? collopt_noted(c) : NULL;
+
+    return n && n->latest ? collopt_notes_waiting_at(&n->notes) : NULL;
+}
+
 /* A call begins.  The numbers of the calls have to be the same on all ranks: this comes before
  * whatever may leave the call. */
 static inline void collopt_noted_enter(struct collopt_comm *c)

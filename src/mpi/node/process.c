@@ -18,7 +18,7 @@ static void prepare(void)
 
     if (collopt_kernels_init(collopt_settings()->isa, message, sizeof message))
         collopt_warn("COLLOPT_ISA: %s", message);
-    atomic_store_explicit(&collopt_reporting, collopt_settings()->report != NULL,
+    atomic_store_explicit(&collopt_reporting, collopt_settings_time(collopt_settings()),
                           memory_order_relaxed);
     collopt_gpu_begin();
     if (!collopt_settings()->on)

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 
 extern atomic_bool collopt_switched_on;         /* MPI_Pcontrol, where agreed; COLLOPT=off */
-extern atomic_bool collopt_reporting;   /* COLLOPT_REPORT: calls that fall back are timed */
+extern atomic_bool collopt_reporting;   /* calls that fall back are timed */
 
 static inline bool collopt_is_off(void)
 {

@@ -12,6 +12,7 @@
 #include "mpi/run/scratch.h"
 #include "recorder/recorder.h"
 #include "report/timing.h"
+#include "report/traced.h"
 #include "schedule/descriptor.h"
 #include "settings/settings.h"
 
@@ -169,6 +170,7 @@ static void count_timed(const struct collopt_request *r)
 
 void collopt_request_count(const struct collopt_request *r)
 {
+    collopt_traced_end(r->measured.traced);
     if (r->comparison && (r->by_host || r->refused))
         return;
     if (r->measured.timed)

@@ -25,6 +25,7 @@ struct collopt_call;
 struct collopt_comm;
 struct collopt_comparison;
 struct collopt_request;
+struct collopt_traced;
 
 enum {
     /* bytes of scratch that a request keeps for the next one that it serves as, at most */
@@ -104,6 +105,7 @@ struct collopt_request {        /* the head of each kind */
         bool root;              /* persistent: this rank is that of an MPI_Reduce */
         uint64_t sent[COLLOPT_SENT];    /* bytes that this rank sends */
         uint64_t recorded;      /* the sequence of its call (src/recorder); 0: none */
+        struct collopt_traced *traced;  /* COLLOPT_TRACE (report/traced.h); or NULL */
     } measured;
     /* COLLOPT_CHECK, of a nonblocking call; NULL: it is not compared */
     struct collopt_comparison *comparison;
@@ -214,7 +216,8 @@ static inline void collopt_request_awaited(struct collopt_request *r, uint64_t b
     r->measured.noting.awaited = begun;
     r->measured.noting.waiting = time;
 }
-/* Counts the last start for the report, unless the host ran it or it was refused. */
+/* Counts the last start, which is complete, for the report, unless the host ran it or it was
+ * refused. */
 void collopt_request_count(const struct collopt_request *r);
 
 #endif
