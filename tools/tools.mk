@@ -132,6 +132,7 @@ PYTHON_PARTS = \
 	tools/python/figures.py \
 	tools/python/jobs.py \
 	tools/python/openmetrics.py \
+	tools/python/output.py \
 	tools/python/page.css \
 	tools/python/page.js \
 	tools/python/page.py \
@@ -142,6 +143,7 @@ PYTHON_PARTS = \
 	tools/python/say.py \
 	tools/python/subcommands.py \
 	tools/python/text.py \
+	tools/python/timeline.py \
 	tools/python/views.py \
 	tools/python/waits.py
 pythonpartsdir = $(pkgdatadir)/python

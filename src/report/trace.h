@@ -1,5 +1,5 @@
 /* Writes what traced.h has kept as a timeline: Chrome's trace format as a JSON object, which
- * Perfetto (ui.perfetto.dev) opens.  doc/trace.md describes it.  No MPI here. */
+ * Perfetto (ui.perfetto.dev) opens.  doc/manual/timeline.md describes it.  No MPI here. */
 #ifndef COLLOPT_REPORT_TRACE_H
 #define COLLOPT_REPORT_TRACE_H
 

@@ -5,7 +5,7 @@ MPI_TEST_NAMES = test_arithmetic test_calls test_check test_collectives test_com
 	test_errors test_exact test_exact_sum test_gpu test_handles test_legal test_limits \
 	test_lives test_local \
 	test_pairs test_quirks test_rare \
-	test_reproducible test_requests test_settings test_threads test_waiting
+	test_reproducible test_requests test_settings test_threads test_trace test_waiting
 
 # The standard ABI only where a library serves it.
 MPI_TEST_FILES = $(foreach host,$(ARCHIVES) $(if $(ABI_MPIS),abi), \
@@ -61,6 +61,7 @@ MPI_TESTS = \
 	test/mpi/settings.sh \
 	test/mpi/static.sh \
 	test/mpi/tolerance.sh \
+	test/mpi/trace.sh \
 	test/mpi/waiting.sh
 
 COLLECTIVES_TESTS = $(TEST_HOSTS:%=test/mpi/collectives-%.sh)
@@ -83,6 +84,7 @@ EXTRA_DIST += \
 	test/mpi/common.h \
 	test/mpi/clock_standin.c \
 	test/mpi/gpu_standin.c \
+	test/mpi/trace.py \
 	test/mpi/waiting.py \
 	test/mpi/elements.c \
 	test/mpi/elements.h

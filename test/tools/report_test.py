@@ -279,6 +279,46 @@ class Merging(Files):
         self.assertRegex(line, r"500 ms +250 ms +2\.00")
         self.assertIn("Waiting for late ranks", said)
 
+    def test_wrong_traces(self):
+        """The file is named, and what is wrong with it; what is missing is said."""
+        def trace(rank, started=1, **other):
+            about = dict({"collopt": "0.1.0", "mpi": "Open MPI v4.1.4", "host": "n1", "rank": rank,
+                          "ranks": 3, "started": started, "clock": "common", "clock_error": 0.0,
+                          "calls": 1, "dropped": 0}, **other)
+            return {"otherData": about, "displayTimeUnit": "ns", "traceEvents": [
+                {"ph": "X", "name": "MPI_Scan", "pid": rank, "tid": 1, "ts": 1.5, "dur": 2.25}]}
+
+        for rank in range(3):
+            self.write("good.%d" % rank, trace(rank))
+        whole = json.loads(self.tool("--trace", self.path("good")))
+        self.assertEqual([event["pid"] for event in whole["traceEvents"]], [0, 1, 2])
+        self.assertEqual(whole["otherData"]["calls"], 3)
+        for name, content, wanted in (
+                ("report", with_waiting([1.0]), 'is no trace of COLLOPT_TRACE'),
+                ("half", '{"traceEvents": [', "half: not JSON"),
+                ("bare", {"traceEvents": []}, 'has no "otherData"'),
+                ("rank", trace(3), "otherData.rank is 3, of 3 ranks"),
+                ("text", trace("0"), 'otherData.rank is "0"; it must be a whole number'),
+                ("whole", whole, "is a trace of several ranks already"),
+                ("event", dict(trace(0), traceEvents=[{"ph": "X"}]), r"traceEvents\[0\] must be"),
+                ("pid", dict(trace(0), traceEvents=trace(1)["traceEvents"]), "another pid")):
+            name = self.write(name, content)
+            said = self.tool("--trace", name, "-o", self.path("out"), status=1)
+            self.assertRegex(said, wanted)
+            self.assertIn(name, said)
+            self.assertFalse(os.path.exists(self.path("out")), name)
+        self.assertRegex(self.tool("--trace", self.path("good.0"), self.write("copy", trace(0)),
+                                   status=1), "rank 0 is also in")
+        self.write("good.1", trace(1, started=0))
+        for clock, wanted in (("common", "good.1 is of an earlier job"),
+                              ("common", "1 of 3 ranks have no trace.*rank 1"),
+                              ("own", "clocks are not related")):
+            self.write("good.2", trace(2, clock=clock))
+            done = subprocess.run([TOOL, "--trace", "-o", self.path("out"), self.path("good")],
+                                  capture_output=True, text=True, timeout=300, check=True)
+            self.assertRegex(done.stderr, wanted)
+            self.assertRegex(done.stdout, "2 calls of 2 ranks are in")
+
     def test_openmetrics(self):
         """Sums by job, collective and who ran it; nothing of what is not known."""
         names = [self.write("a.json", with_waiting([2.0, 1.0], late=1)),

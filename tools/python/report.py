@@ -1,12 +1,12 @@
 """collopt-report: what COLLOPT_REPORT has written, as tables on the terminal, as one HTML page,
-or as JSON."""
+or as JSON; and what COLLOPT_TRACE has written, as one timeline."""
 
 import json
 import os
 import sys
-import tempfile
 from dataclasses import asdict
 
+import output
 import reports
 import text
 import views
@@ -27,6 +27,9 @@ report. Several reports are compared with the first. - is the standard input.
                           to the standard output where FILE is -
       --json            write the same figures as JSON
       --openmetrics     write the sums of each job as OpenMetrics, for node_exporter
+      --trace           the FILEs are those of COLLOPT_TRACE: write one timeline of all
+                          ranks, to the standard output or to the FILE of --output,
+                          compressed if that ends with .gz
       --help            print this help
       --version         print the version
 
@@ -45,7 +48,7 @@ class Bad(Exception):
 
 class Options:
     def __init__(self, words):
-        self.output, self.json, self.openmetrics = None, False, False
+        self.output, self.json, self.openmetrics, self.trace = None, False, False, False
         self.files, self.wants = [], None
         words = list(words)
         while words:
@@ -69,6 +72,8 @@ class Options:
             self.json = True
         elif word == "--openmetrics":
             self.openmetrics = True
+        elif word == "--trace":
+            self.trace = True
         elif word.startswith("-o") and not word.startswith("--"):
             self.output = word[2:]
         elif word.startswith("-") and word != "-":
@@ -78,12 +83,15 @@ class Options:
 
     def check(self):
         if not self.files:
-            raise Bad("no FILE; it is what COLLOPT_REPORT named, see collopt-report --help", 2)
+            raise Bad("no FILE; it is what %s named, see collopt-report --help"
+                      % ("COLLOPT_TRACE" if self.trace else "COLLOPT_REPORT"), 2)
         if self.output == "":
             raise Bad("--output '': it takes the name of a file", 2)
         given = [name for name, is_given in (("--json", self.json),
                                              ("--openmetrics", self.openmetrics),
-                                             ("--output", self.output is not None)) if is_given]
+                                             ("--trace", self.trace),
+                                             ("--output", self.output is not None
+                                              and not self.trace)) if is_given]
         if len(given) > 1:
             raise Bad("%s and %s exclude each other" % tuple(given[:2]), 2)
         if self.files.count("-") > 1:
@@ -431,26 +439,10 @@ def side_by_side(page, list_of):
 
 
 def write_page(name, whole):
-    """Appears as a whole or not at all, unless it is a device or a pipe."""
     if name == "-":
         sys.stdout.write(whole)
-        return
-    if os.path.exists(name) and not os.path.isfile(name):
-        with open(name, "w", encoding="utf-8") as file:
-            file.write(whole)
-        return
-    folder = os.path.dirname(os.path.abspath(name))
-    beside, path = tempfile.mkstemp(prefix=".%s." % os.path.basename(name), dir=folder)
-    try:
-        with open(beside, "w", encoding="utf-8") as file:
-            file.write(whole)
-        mask = os.umask(0)
-        os.umask(mask)
-        os.chmod(path, 0o666 & ~mask)
-        os.replace(path, name)
-    except BaseException:
-        os.unlink(path)
-        raise
+    else:
+        output.write(name, lambda file: file.write(whole.encode("utf-8")))
 
 
 # ---- JSON ----------------------------------------------------------------------------------------
@@ -482,7 +474,21 @@ def as_json(list_of):
 # ---- all of it -----------------------------------------------------------------------------------
 
 
+def merge(options):
+    import timeline
+    try:
+        timeline.merge(options.files, options.output)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise Bad("%s cannot be written: %s"
+                  % (text.clean(options.output), error.strerror)) from None
+
+
 def work(options):
+    if options.trace:
+        merge(options)
+        return
     list_of = reports.read(options.files)
     if options.json:
         print(as_json(list_of))

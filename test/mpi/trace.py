@@ -1,0 +1,176 @@
+"""Compares the traces of the ranks with what test_trace wrote itself: every call is there once, in
+order, between the times that the program saw.  No time must be short for that.
+
+Arguments: what COLLOPT_TRACE and test_trace were given, the ranks' number, what may be missing
+("": nothing; "late": the last calls; "host": all but the start of nonblocking calls, and
+persistent ones), the error of the clocks that is right, in microseconds, and what collopt-report
+has made of the traces, if it was asked."""
+
+import json
+import sys
+
+ROUNDING = 0.002                # microseconds: of both ends, to whole nanoseconds
+wrong = []
+
+
+def check(good, message, *words):
+    if not good:
+        wrong.append(message % words)
+
+
+class Call:
+    """A slice of the trace."""
+
+    def __init__(self, event, row):
+        self.name, self.args, self.row = event["name"], event["args"], row
+        self.begin = event["ts"]
+        self.end = self.begin + event["dur"] if event["ph"] == "X" else None
+        self.instant = event["ph"] == "i"
+        self.parts = []
+
+
+def schema(whole):
+    """What Perfetto needs of each event."""
+    check(set(whole) == {"otherData", "displayTimeUnit", "traceEvents"}, "members: %s",
+          sorted(whole))
+    for event in whole["traceEvents"]:
+        check(isinstance(event["name"], str) and isinstance(event["pid"], int)
+              and isinstance(event["tid"], int), "no name, pid, tid: %s", event)
+        needs = {"M": {"args"}, "X": {"ts", "dur"}, "b": {"ts", "cat", "id2", "args"},
+                 "e": {"ts", "cat", "id2"}, "i": {"ts", "s", "args"}}
+        check(event["ph"] in needs and needs[event["ph"]] <= set(event), "members of %s", event)
+        check(event.get("dur", 0) >= 0, "ends before it begins: %s", event)
+
+
+def rows_of(events):
+    return {event["tid"]: event["args"]["name"] for event in events
+            if event["name"] == "thread_name"}
+
+
+def calls_of(events):
+    """In the order of the file, with waiting and reducing."""
+    rows, calls, open_ones = rows_of(events), [], {}
+    for event in events:
+        row = rows.get(event["tid"])
+        if event["ph"] == "M":
+            continue
+        if event["ph"] == "e":
+            call = open_ones.pop(event["id2"]["local"])
+            call.end = event["ts"]
+        elif event["name"] in ("waiting", "reducing"):
+            calls[-1].parts.append(event)
+        else:
+            calls.append(Call(event, row))
+            if event["ph"] == "b":
+                check(event["id2"]["local"] not in open_ones, "id twice: %s", event)
+                open_ones[event["id2"]["local"]] = calls[-1]
+    check(not open_ones, "not ended: %s", list(open_ones))
+    return calls
+
+
+def parts_fit(call):
+    """Waiting and reducing follow each other and fill the call."""
+    if not call.parts:
+        return
+    at = call.begin
+    for part in call.parts:
+        check(abs(part["ts"] - at) < ROUNDING, "%s does not begin at %f: %s", call.name, at, part)
+        at = part["ts"] + part["dur"]
+    check(abs(at - call.end) < ROUNDING, "parts of %s end at %f, not %f", call.name, at, call.end)
+    check([part["name"] for part in call.parts] in (["waiting"], ["reducing"],
+                                                    ["waiting", "reducing"]),
+          "parts of %s: %s", call.name, call.parts)
+
+
+def slices_nest(calls):
+    """On each row a slice is inside of another or beside it."""
+    stacks = {}
+    for call in calls:
+        if call.end is None or call.args["form"] != "blocking":
+            continue
+        stack = stacks.setdefault(call.row, [])
+        while stack and stack[-1].end <= call.begin + ROUNDING:
+            stack.pop()
+        check(not stack or call.end <= stack[-1].end + ROUNDING, "%s at %f overlaps %s", call.name,
+              call.begin, stack[-1].name if stack else "")
+        stack.append(call)
+
+
+def compare(call, line):
+    function, form, comm, ranks, count, nbytes, _, _ = line
+    check(call.name == function, "%s is not %s", call.name, function)
+    check(call.args["form"] == form, "%s: form %s, not %s", function, call.args["form"], form)
+    check(call.args["collective"] == function.replace("MPI_I", "MPI_").replace("_init", "")[4:]
+          .lower(), "%s: collective %s", function, call.args["collective"])
+    check(call.row.startswith("%s, %s rank" % (comm.replace("_\"", " \""), ranks)),
+          "%s is on %s, not %s of %s ranks", function, call.row, comm, ranks)
+    check(call.args.get("count", -1) == int(count), "%s: count %s, not %s", function,
+          call.args.get("count"), count)
+    check(call.instant or call.args.get("bytes") == int(nbytes), "%s: %s bytes, not %s", function,
+          call.args.get("bytes"), nbytes)
+
+
+def main(name, ranks, missing, clock_error, merged=None):
+    least, most, arrivals, all_events = None, None, {}, []
+    for rank in range(ranks):
+        with open("%s.%d" % (name, rank), encoding="utf-8") as file:
+            whole = json.load(file)
+        with open("%s-lines.%d" % (name, rank), encoding="utf-8") as file:
+            lines = sorted((line.split() for line in file), key=lambda line: int(line[6]))
+        schema(whole)
+        events, about = whole["traceEvents"], whole["otherData"]
+        all_events += events
+        check(about["rank"] == rank and about["ranks"] == ranks and about["clock"] == "common",
+              "otherData: %s", about)
+        check(about["clock_error"] <= clock_error, "clock error %f", about["clock_error"])
+        check(all(event["pid"] == rank for event in events), "pid is not the rank")
+        calls = calls_of(events)
+        if missing == "host":
+            lines = [line for line in lines if line[1] != "persistent"]
+        check(about["calls"] == len(calls), "%d calls, not %d", len(calls), about["calls"])
+        check(about["calls"] + about["dropped"] == len(lines), "%d calls and %d without room, of "
+              "%d", len(calls), about["dropped"], len(lines))
+        check((about["dropped"] > 0) == (missing == "late"), "%d dropped", about["dropped"])
+        check([c.begin for c in calls] == sorted(c.begin for c in calls), "not in order")
+        slices_nest(calls)
+        numbers = {}
+        for call, line in zip(calls, lines):
+            compare(call, line)
+            parts_fit(call)
+            check(call.instant == (missing == "host" and line[1] != "blocking"),
+                  "%s: only its start is known", call.name)
+            numbers[call.row] = numbers.get(call.row, 0) + 1
+            check(call.args["call"] == numbers[call.row], "number %s of %s", call.args["call"],
+                  call.row)
+            # there is a beginning of the timeline for which all calls are inside
+            slack = ROUNDING + 2 * about["clock_error"]
+            early = int(line[6]) / 1000 - call.begin - slack
+            late = int(line[7]) / 1000 - (call.begin if call.instant else call.end) + slack
+            least = early if least is None else max(least, early)
+            most = late if most is None else min(most, late)
+            if call.name == "MPI_Allreduce" and call.row.startswith("MPI_COMM_WORLD,"):
+                arrivals.setdefault(call.args["call"], []).append(call)
+    check(least <= most, "calls are outside of the times that the program saw, by %f us",
+          least - most)
+    for calls in arrivals.values():
+        last = max(call.begin for call in calls)
+        for call in calls if len(calls) == ranks else []:
+            check(call.parts, "%s: waiting is not known", call.name)
+            waited = sum(p["dur"] for p in call.parts if p["name"] == "waiting")
+            wanted = min(last, call.end) - call.begin
+            check(abs(waited - wanted) < 2 * ROUNDING + 4 * clock_error,
+                  "%s waits %f us, not %f", call.name, waited, wanted)
+    check(arrivals or missing == "late", "nothing is known of waiting")
+    if merged:
+        with open(merged, encoding="utf-8") as file:
+            whole = json.load(file)
+        schema(whole)
+        check(whole["traceEvents"] == all_events, "%s has other events", merged)
+        check(whole["otherData"]["present"] == ranks, "%s: otherData", merged)
+    for message in wrong[:20]:
+        print("WRONG: " + message)
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1], int(sys.argv[2]), sys.argv[3], float(sys.argv[4]), *sys.argv[5:]))
