@@ -57,6 +57,7 @@ EXTRA_DIST += \
 	bench/picture \
 	bench/summary \
 	bench/tables \
+	bench/timeline \
 	test/bench/collopt-bench.sh \
 	test/bench/overlap.sh \
 	test/bench/spoil.c \

@@ -15,8 +15,8 @@ MANUAL_PAGES = \
 # Parts of collopt(7), and pages of the site only.
 MANUAL_PARTS = adapting checking files groups hosts info-keys machine reproducibility rules \
 	variables
-SITE_PAGES = index first-job time-in-allreduce tuning-a-site explaining hangs troubleshooting \
-	figures
+SITE_PAGES = index first-job time-in-allreduce timeline tuning-a-site explaining hangs \
+	troubleshooting figures
 MANUAL_INPUT = \
 	$(MANUAL_PAGES:doc/man/%=doc/manual/%.md) \
 	$(MANUAL_PARTS:%=doc/manual/%.md) \
@@ -109,6 +109,7 @@ dist_manual_DATA = $(MANUAL_PAGES:doc/man/%=doc/manual/%.md) $(MANUAL_PARTS:%=do
 picturesdir = $(docdir)/doc/pictures
 dist_pictures_DATA = doc/pictures/call.svg doc/pictures/overview.svg doc/pictures/rooms.svg \
 	doc/pictures/simulated-nodes-16.svg doc/pictures/simulated-torus-4x4x4.svg \
+	doc/pictures/timeline.svg \
 	doc/pictures/two-ranks-mpich.svg doc/pictures/two-ranks-openmpi.svg
 figuresdir = $(docdir)/doc/figures
 dist_figures_DATA = doc/figures/apps.csv doc/figures/apps-8.csv doc/figures/apps-cluster.csv \

@@ -5,7 +5,8 @@
 . "${COLLOPT_SOURCE:-.}/test/common.sh"
 command -v python3 >/dev/null || { echo 'SKIP: no python3'; exit 77; }
 pictures=$COLLOPT_SOURCE/doc/pictures
-set -- "$pictures/overview.svg" "$pictures/two-ranks-openmpi.svg" "$pictures/two-ranks-mpich.svg"
+set -- "$pictures/overview.svg" "$pictures/two-ranks-openmpi.svg" "$pictures/two-ranks-mpich.svg" \
+    "$pictures/timeline.svg"
 
 plan()                  # NAME WORD...
 {
