@@ -56,6 +56,8 @@ COLLOPT_CORE_SOURCES = \
 	src/mpi/host/quirks.h \
 	src/report/counters.c \
 	src/report/counters.h \
+	src/report/makings.c \
+	src/report/makings.h \
 	src/report/notes.c \
 	src/report/notes.h \
 	src/report/output.c \

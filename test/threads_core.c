@@ -22,6 +22,7 @@
 #include "report/counters.h"
 #include "report/public.h"
 #include "report/report.h"
+#include "report/traced.h"
 #include "schedule/bind.h"
 #include "schedule/bound.h"
 #include "schedule/descriptor.h"
@@ -236,6 +237,31 @@ static uint64_t lessons(int thread)
     return 0;
 }
 
+/* More than there is room for. */
+static uint64_t traces(int thread)
+{
+    struct collopt_traced_comm about = { .name = "solver", .id = 5, .ranks = RANKS };
+    struct collopt_traced_comm *c;
+    const struct collopt_traced **list;
+    size_t n;
+
+    (void)thread;
+    collopt_traced_begin(CALLS * sizeof(struct collopt_traced));
+    c = collopt_traced_comm(&about);
+    for (int i = 0; i < CALLS; i++)
+        collopt_traced_end(collopt_traced_add(&(struct collopt_traced){
+            .comm = c, .name = "Allreduce", .entered = 1 + (uint64_t)i,
+            .took = COLLOPT_NOT_ENDED }));
+    list = collopt_traced_sorted(&n);
+    expect(list && n > 0 && collopt_traced_dropped() > 0, "no traced calls");
+    for (size_t i = 1; i < n; i++)
+        expect(list[i - 1]->entered <= list[i]->entered, "traced calls are not in order");
+    free(list);
+    if (c)
+        collopt_traced_leave_comm(c);
+    return 0;
+}
+
 static uint64_t reports(int thread)
 {
     struct collopt_report *r = collopt_report_gather(1);
@@ -278,7 +304,7 @@ static const struct part {
     { "settings", settings },   { "messages", messages },   { "choices", choices },
     { "selection", selection }, { "schedules", schedules }, { "kernels", kernels },
     { "counters", counters },   { "lessons", lessons },     { "reports", reports },
-    { "answers", answers },     { "spots", spots },
+    { "answers", answers },     { "spots", spots },         { "traces", traces },
 };
 
 enum { PARTS = sizeof parts / sizeof *parts };

@@ -131,6 +131,7 @@ PYTHON_PARTS = \
 	tools/python/doctor.py \
 	tools/python/figures.py \
 	tools/python/jobs.py \
+	tools/python/makings.py \
 	tools/python/openmetrics.py \
 	tools/python/output.py \
 	tools/python/page.css \

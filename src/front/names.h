@@ -139,6 +139,12 @@
     COLLOPT_REQUESTS(N) \
     N(MPI_Comm_free, Comm_free, COMM_FREE, BASE, (host_comm * comm), (comm)) \
     N(MPI_Comm_disconnect, Comm_disconnect, COMM_DISCONNECT, BASE, (host_comm * comm), (comm)) \
+    N(MPI_Comm_dup, Comm_dup, COMM_DUP, BASE, (host_comm comm, host_comm * made), (comm, made)) \
+    N(MPI_Comm_split, Comm_split, COMM_SPLIT, BASE, \
+      (host_comm comm, int color, int key, host_comm * made), (comm, color, key, made)) \
+    N(MPI_Comm_split_type, Comm_split_type, COMM_SPLIT_TYPE, BASE, \
+      (host_comm comm, int type, int key, host_info info, host_comm * made), \
+      (comm, type, key, info, made)) \
     N(MPI_Comm_set_info, Comm_set_info, COMM_SET_INFO, BASE, (host_comm comm, host_info info), \
       (comm, info)) \
     N(MPI_Comm_dup_with_info, Comm_dup_with_info, COMM_DUP_WITH_INFO, BASE, \

@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "collopt.h"
 #include "report/counters.h"
+#include "report/makings.h"
 #include "report/output.h"
 #include "report/shares.h"
 #include "report/timing.h"
@@ -41,6 +42,12 @@ struct record {
     struct collopt_waits waits;
 };
 
+/* Communicators that the program has made and freed (makings.h), of all ranks. */
+struct makings {
+    struct collopt_spread seconds;      /* for that, of a rank that has made any */
+    uint64_t made, hardly_used, reductions;
+};
+
 struct collopt_report {
     struct collopt_spread seconds;      /* run time since MPI_Init; without ranks: not known */
     struct collopt_spread reductions;   /* of these, in reductions */
@@ -49,6 +56,7 @@ struct collopt_report {
     char late_host[64];         /* where the late rank of these runs */
     uint64_t timed_calls;       /* of all ranks, not those inside of others */
     double clock_error;         /* seconds; 0: the ranks have one clock */
+    struct makings makings;
     size_t records;
     struct record *record;
     struct collopt_tuning_results results;
@@ -237,6 +245,16 @@ static struct collopt_spread of_one(uint64_t nanoseconds)
     return (struct collopt_spread){ 1, seconds, seconds, seconds };
 }
 
+static struct makings makings_of(struct collopt_makings m)
+{
+    struct makings found = { .made = m.made, .hardly_used = m.hardly_used,
+                             .reductions = m.reductions };
+
+    if (m.made > 0)
+        found.seconds = of_one(m.time);
+    return found;
+}
+
 struct collopt_report *collopt_report_gather(uint64_t time)
 {
     struct gathering g = { .report = calloc(1, sizeof *g.report) };
@@ -250,6 +268,7 @@ struct collopt_report *collopt_report_gather(uint64_t time)
         g.report->seconds = of_one(time);
     g.report->reductions = of_one(in_reductions(g.reductions));
     g.report->waits = collopt_waits_of(&g.waited);
+    g.report->makings = makings_of(collopt_makings());
     collopt_arithmetic_of(arithmetic);
     if (!collopt_tuning_results_copy(&g.report->results) || g.failed) {
         collopt_report_free(g.report);
@@ -302,6 +321,7 @@ struct head {
     char late_host[64];
     uint64_t timed_calls;
     double clock_error;
+    struct makings makings;
 };
 
 static const char magic[16] = "collopt-report8";
@@ -319,7 +339,8 @@ size_t collopt_report_pack(const struct collopt_report *r, void *buffer, size_t 
                          .share_size = sizeof *r->shares.list, .shares = r->shares.n,
                          .result_size = sizeof *r->results.list, .results = r->results.n,
                          .seconds = r->seconds, .reductions = r->reductions, .waits = r->waits,
-                         .timed_calls = r->timed_calls, .clock_error = r->clock_error };
+                         .timed_calls = r->timed_calls, .clock_error = r->clock_error,
+                         .makings = r->makings };
     size_t records = r->records * sizeof *r->record, shares = r->shares.n * sizeof *r->shares.list;
     size_t results = r->results.n * sizeof *r->results.list,
            all = sizeof head + records + shares + results;
@@ -411,6 +432,10 @@ static void merge_head(struct collopt_report *r, const struct head *head)
     collopt_spread_widen(&r->reductions, &head->reductions);
     r->timed_calls += head->timed_calls;
     r->clock_error = higher(r->clock_error, head->clock_error);
+    collopt_spread_widen(&r->makings.seconds, &head->makings.seconds);
+    r->makings.made += head->makings.made;
+    r->makings.hardly_used += head->makings.hardly_used;
+    r->makings.reductions += head->makings.reductions;
 }
 
 bool collopt_report_merge(struct collopt_report *r, const void *buffer, size_t size)
@@ -584,6 +609,18 @@ static void json_waiting(struct collopt_json *j, const struct collopt_report *r)
     collopt_json_end(j);
 }
 
+static void json_makings(struct collopt_json *j, const struct makings *m)
+{
+    if (m->made == 0)
+        return;
+    collopt_json_object(j, "communicators");
+    collopt_json_count(j, "made", m->made);
+    collopt_spread_json(&m->seconds, j, "seconds");
+    collopt_json_count(j, "hardly_used", m->hardly_used);
+    collopt_json_count(j, "reductions", m->reductions);
+    collopt_json_end(j);
+}
+
 static void write_json(const struct collopt_report *r, FILE *to, const struct collopt_report_by *by)
 {
     struct collopt_json j = { .to = to };
@@ -602,6 +639,7 @@ static void write_json(const struct collopt_report *r, FILE *to, const struct co
     collopt_spread_json(&r->seconds, &j, "seconds");
     collopt_spread_json(&r->reductions, &j, "reductions");
     json_waiting(&j, r);
+    json_makings(&j, &r->makings);
     json_shares(&j, &r->shares);
     collopt_json_array(&j, "run");
     for (size_t i = 0; i < r->records; i++)

@@ -156,7 +156,12 @@ void collopt_traced_end(struct collopt_traced *call)
 
 uint64_t collopt_traced_dropped(void)
 {
-    return dropped;
+    uint64_t n;
+
+    pthread_mutex_lock(&lock);
+    n = dropped;
+    pthread_mutex_unlock(&lock);
+    return n;
 }
 
 /* Of two that were entered at the same time, the longer one may have the other inside. */
@@ -172,12 +177,15 @@ static int by_entry(const void *a, const void *b)
 
 const struct collopt_traced **collopt_traced_sorted(size_t *n)
 {
-    const struct collopt_traced **list = malloc((kept + 1) * sizeof *list);
+    const struct collopt_traced **list;
 
     *n = 0;
+    pthread_mutex_lock(&lock);          /* a rank that calls MPI_Abort may have other threads */
+    list = malloc((kept + 1) * sizeof *list);
     for (const struct piece *p = list ? first : NULL; p; p = p->next)
         for (size_t i = 0; i < p->used; i++)
             list[(*n)++] = &p->call[i];
+    pthread_mutex_unlock(&lock);
     if (list)
         qsort(list, *n, sizeof *list, by_entry);
     return list;

@@ -1,6 +1,7 @@
 # COLLOPT_TRACE: every call of a program is in the trace once, between the times that the program
 # saw, by collopt and by the MPI library, with one clock and with several; its size is bounded;
-# collopt-report makes one trace of those of the ranks; bad names are told.
+# collopt-report makes one trace of those of the ranks; bad names are told.  The report counts the
+# communicators that are hardly used.
 
 . "${COLLOPT_SOURCE:-.}/test/mpi/hosts.sh"
 
@@ -42,6 +43,19 @@ merged()                # RANKS
         grep -q "1 of $1 ranks have no trace, the first one rank 1" || fail "$host: rank 1 is gone"
 }
 
+# The report of 3 ranks and 3 times counts the communicators: one is used all the time.
+short_lived()           # HOST
+{
+    python3 - "$work/report" <<'PYTHON' || fail "$1: communicators of the report"
+import json, sys
+found = json.load(open(sys.argv[1]))["communicators"]
+seconds = found.pop("seconds")
+assert found == {"made": 21, "hardly_used": 18, "reductions": 18}, found
+assert 0 < seconds["min"] <= seconds["mean"] <= seconds["max"], seconds
+PYTHON
+    rm "$work/report"
+}
+
 bounded()               # HOST
 {
     traced "$1" 2 10 COLLOPT_TRACE_SIZE=8K
@@ -63,12 +77,14 @@ trace()                 # HOST
     traced "$1" 3 5
     silent
     merged 3
-    traced "$1" 3 3 COLLOPT=off
+    traced "$1" 3 3 COLLOPT=off COLLOPT_REPORT="$work/report"
     silent
     compared 3 host 0
+    short_lived "$1"
     traced "$1" 3 3 COLLOPT_REPORT="$work/report" LD_PRELOAD="$library:$work/clock.so"
     silent
     compared 3 '' 10000
+    short_lived "$1"
     bounded "$1"
     wrong_name "$1" /nowhere/trace 'No such file or directory'
     wrong_name "$1" "$work" 'Is a directory'

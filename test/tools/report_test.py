@@ -279,6 +279,28 @@ class Merging(Files):
         self.assertRegex(line, r"500 ms +250 ms +2\.00")
         self.assertIn("Waiting for late ranks", said)
 
+    def test_communicators(self):
+        """Those that are hardly used are told where that takes time."""
+        def said(made, took, hardly_used, reductions):
+            whole = with_waiting([0.5, 0.5])
+            whole["reductions"] = spread(1.0)
+            whole["communicators"] = {"made": made, "seconds": spread(took, took),
+                                      "hardly_used": hardly_used, "reductions": reductions}
+            return self.tool(self.write("made", whole))
+
+        self.assertIn("900 communicators were freed after at most 4 reductions (1.5 on average). "
+                      "To make and free communicators took 250 ms of each rank",
+                      said(900, 0.25, 900, 1350))
+        for other in ((900, 0.01, 900, 1350), (9000, 0.25, 900, 1350), (12, 0.25, 12, 12)):
+            self.assertNotIn("communicators were freed", said(*other))
+        ranks = [dict(of_rank(rank, 2, 0.1), communicators={
+            "made": 100, "seconds": spread(0.4), "hardly_used": 90, "reductions": 90})
+            for rank in range(2)]
+        for rank in range(2):
+            self.write("apart.%d" % rank, ranks[rank])
+        self.assertIn("180 communicators were freed after at most 4 reductions (1.0 on average)",
+                      self.tool(self.path("apart")))
+
     def test_wrong_traces(self):
         """The file is named, and what is wrong with it; what is missing is said."""
         def trace(rank, started=1, **other):

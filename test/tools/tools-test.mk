@@ -41,7 +41,8 @@ EXTRA_DIST += $(TOOLS_TESTS) \
 
 if COLLOPT_CHECK
 SETTINGS_TESTS = test/unit/test_settings test/unit/test_counters test/unit/test_machine \
-	test/unit/test_places test/unit/test_rules test/unit/test_trials test/unit/test_waiting
+	test/unit/test_places test/unit/test_rules test/unit/test_traced test/unit/test_trials \
+	test/unit/test_waiting
 check_PROGRAMS += $(SETTINGS_TESTS)
 TESTS += $(SETTINGS_TESTS)
 
@@ -94,6 +95,7 @@ test_unit_test_counters_SOURCES = \
 	test/unit/test_counters.c \
 	src/report/counters.c \
 	src/base/json.c \
+	src/report/makings.c \
 	src/report/output.c \
 	src/report/public.c \
 	src/report/public_names.c \
@@ -106,6 +108,16 @@ test_unit_test_counters_SOURCES = \
 test_unit_test_counters_CPPFLAGS = $(AM_CPPFLAGS) -DCOLLOPT_STATIC -I$(srcdir)/test/unit
 test_unit_test_counters_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS) $(JANSSON_CFLAGS)
 test_unit_test_counters_LDADD = $(CHECK_LIBS) $(JANSSON_LIBS) -lm
+test_unit_test_traced_SOURCES = \
+	test/unit/test_traced.c \
+	src/base/json.c \
+	src/report/output.c \
+	src/report/trace.c \
+	src/report/traced.c \
+	$(SETTINGS_PARTS)
+test_unit_test_traced_CPPFLAGS = $(UNIT_CPPFLAGS)
+test_unit_test_traced_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS) $(JANSSON_CFLAGS)
+test_unit_test_traced_LDADD = $(CHECK_LIBS) $(JANSSON_LIBS)
 test_unit_test_waiting_SOURCES = \
 	test/unit/test_waiting.c \
 	src/base/json.c \

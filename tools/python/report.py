@@ -6,6 +6,7 @@ import os
 import sys
 from dataclasses import asdict
 
+import makings
 import output
 import reports
 import text
@@ -127,6 +128,8 @@ def summary(report):
                                                 seconds(report.seconds.mean), ranks_text(report)))
     if report.waiting:
         words.append(waits.sentences(report.waiting, report.present))
+    words += filter(None, [makings.sentence(report.communicators, report.present,
+                                            report.reductions)])
     run, calls = calls_of(report)
     if calls:
         words.append("collopt ran %s of %s calls; %s." % (

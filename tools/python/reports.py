@@ -7,6 +7,7 @@ import sys
 from dataclasses import dataclass, field, replace
 from typing import List, Optional
 
+import makings
 import waits
 from text import clean
 
@@ -113,6 +114,7 @@ class Report:
     by_rank: List[Share] = field(default_factory=list)
     learnt: List[Lesson] = field(default_factory=list)
     waiting: Optional[waits.Waits] = None     # None: not known
+    communicators: Optional[makings.Makings] = None   # None: the program made no communicators
 
     @property
     def mpi_name(self):
@@ -375,7 +377,7 @@ def parse(name, text):
                     reductions=r.spread(whole, [], "reductions", None),
                     rows=each(r, whole, "run", read_run) + each(r, whole, "passed", read_passed),
                     learnt=each(r, whole, "learnt", read_lesson, None),
-                    waiting=waits.read(r, whole, []))
+                    waiting=waits.read(r, whole, []), communicators=makings.read(r, whole, []))
     report.by_rank = shares_of(r, whole, report, rank)
     return report, rank
 
@@ -462,6 +464,7 @@ def merge(name, reports):
                    rows=join_rows(row for r in reports for row in r.rows),
                    by_rank=sorted((share for r in reports for share in r.by_rank),
                                   key=lambda s: s.ranks_from),
+                   communicators=makings.merge([r.communicators for r in reports], joined),
                    learnt=join_lessons(lesson for r in reports for lesson in r.learnt))
 
 

@@ -40,6 +40,7 @@ static void note(const struct collopt_call *call, struct collopt_comm *c, enum c
 
     if (!c)
         return;
+    c->reductions++;
     if (!nested)
         collopt_noted_leave(c, call, collopt_counted_passed(call->name, why, size_class), start,
                             time);
@@ -134,6 +135,7 @@ static inline int execute(struct collopt_comm *c, struct collopt_plan *plan,
 static void note_run(struct collopt_comm *c, const struct collopt_plan *plan,
                      const struct collopt_call *call, uint64_t start, uint64_t time)
 {
+    c->reductions++;
     collopt_noted_leave(c, call, collopt_counted_run(plan->algorithm, plan->size_class), start,
                         time);
     if (collopt_traces(c))

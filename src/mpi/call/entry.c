@@ -5,13 +5,16 @@
 #include "config.h"
 
 #include "mpi/call/entry.h"
+#include "base/clock.h"
 #include "mpi/call/dispatch.h"
 #include "mpi/call/init.h"
 #include "mpi/comm/comm.h"
 #include "mpi/comm/hints.h"
 #include "mpi/host/call.h"
 #include "mpi/host/handles.h"
+#include "mpi/node/process.h"
 #include "mpi/request/table.h"
+#include "report/makings.h"
 
 /* ---- the collectives that collopt runs ------------------------------------------------------- */
 
@@ -114,14 +117,23 @@ int collopt_entry_Type_free(host_type *type)
     return err;
 }
 
+/* Communicators that are made and freed are timed for the report. */
+static uint64_t time_if_wanted(void)
+{
+    return atomic_load_explicit(&collopt_reporting, memory_order_relaxed) ? collopt_now() : 0;
+}
+
 int collopt_entry_Comm_free(host_comm *comm)
 {
     struct collopt_leaving leaving;
+    uint64_t start = time_if_wanted();
     int err;
 
     collopt_comm_leaves(*comm, &leaving);
     err = collopt_next.Comm_free(comm);
     collopt_comm_left(&leaving, err);
+    if (start > 0 && err == MPI_SUCCESS)
+        collopt_makings_freed(collopt_now() - start);
     return err;
 }
 
@@ -147,9 +159,40 @@ int collopt_entry_Comm_set_info(host_comm comm, host_info info)
     return err;
 }
 
+/* START: before it was made. */
+static int made_since(uint64_t start, int err)
+{
+    if (start > 0 && err == MPI_SUCCESS)
+        collopt_makings_made(collopt_now() - start);
+    return err;
+}
+
+int collopt_entry_Comm_dup(host_comm comm, host_comm *made)
+{
+    uint64_t start = time_if_wanted();
+
+    return made_since(start, collopt_next.Comm_dup(comm, made));
+}
+
+int collopt_entry_Comm_split(host_comm comm, int color, int key, host_comm *made)
+{
+    uint64_t start = time_if_wanted();
+
+    return made_since(start, collopt_next.Comm_split(comm, color, key, made));
+}
+
+int collopt_entry_Comm_split_type(host_comm comm, int type, int key, host_info info,
+                                  host_comm *made)
+{
+    uint64_t start = time_if_wanted();
+
+    return made_since(start, collopt_next.Comm_split_type(comm, type, key, info, made));
+}
+
 int collopt_entry_Comm_dup_with_info(host_comm comm, host_info info, host_comm *made)
 {
-    int err = collopt_next.Comm_dup_with_info(comm, info, made);
+    uint64_t start = time_if_wanted();
+    int err = made_since(start, collopt_next.Comm_dup_with_info(comm, info, made));
 
     if (err == MPI_SUCCESS)
         collopt_hints_take(*made, info);

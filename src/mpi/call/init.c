@@ -34,6 +34,7 @@
 #include "mpi/request/watched.h"
 #include "recorder/stall.h"
 #include "report/counters.h"
+#include "report/makings.h"
 #include "report/output.h"
 #include "report/report.h"
 #include "report/timing.h"
@@ -108,7 +109,7 @@ static void meet_reporters(void)
         return;
     PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
     handler = collopt_save_errhandler(MPI_COMM_WORLD);
-    if (PMPI_Comm_split(MPI_COMM_WORLD, 0, rank, &reporters) == MPI_SUCCESS)
+    if (collopt_host.Comm_split(MPI_COMM_WORLD, 0, rank, &reporters) == MPI_SUCCESS)
         PMPI_Comm_set_errhandler(reporters, MPI_ERRORS_RETURN);
     else
         reporters = MPI_COMM_NULL;
@@ -174,6 +175,7 @@ void collopt_control(int level)
         return;
     if (level == 2) {
         collopt_reset_sums();
+        collopt_makings_reset();
         collopt_timing_reset();
         since = collopt_now();
     }

@@ -15,6 +15,7 @@
 #include "mpi/node/context.h"
 #include "mpi/node/process.h"
 #include "mpi/node/world.h"
+#include "report/makings.h"
 #include "settings/settings.h"
 
 enum {
@@ -428,6 +429,8 @@ void collopt_comm_leaves(MPI_Comm comm, struct collopt_leaving *l)
 {
     struct collopt_comm *c = known(comm);
 
+    if (c && c->timed)
+        collopt_makings_used(c->reductions + c->nonblocking);
     if (c)
         CALL_PARTS(c, settle);
     *l = (struct collopt_leaving){ .comm = comm, .outer = leaving };

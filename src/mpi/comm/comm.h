@@ -111,6 +111,7 @@ struct collopt_comm {
     struct collopt_poke poke;
     /* TIMED: nanoseconds that the ranks have spent in this call on agreeing how to run it */
     uint64_t prepared;
+    uint64_t reductions;        /* TIMED: blocking ones that have ended */
     int calls;                  /* of the family, while NEW */
     uint64_t saved;             /* ns that collopt would have saved in its calls, while NEW */
     /* PLACED: INSIDE is known. INSIDE: within a world that agreed in MPI_Init */

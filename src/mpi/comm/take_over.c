@@ -98,7 +98,7 @@ static bool map_apart(struct collopt_comm *c, MPI_Comm comm, struct collopt_loca
 static bool split(struct collopt_comm *c, MPI_Comm comm)
 {
     MPI_Errhandler handler = collopt_save_errhandler(comm);
-    int err = PMPI_Comm_split(comm, 0, c->rank, &c->hidden);
+    int err = collopt_host.Comm_split(comm, 0, c->rank, &c->hidden);
 
     collopt_restore_errhandler(comm, handler);
     if (err)

@@ -60,13 +60,13 @@ static bool divide(MPI_Comm comm, uint64_t id)
     int alike, all_alike = 0, rank, place, err;
 
     if (PMPI_Comm_rank(comm, &rank)
-        || PMPI_Comm_split(comm, (int)((id ^ id >> 32) & INT32_MAX), rank, &mates))
+        || collopt_host.Comm_split(comm, (int)((id ^ id >> 32) & INT32_MAX), rank, &mates))
         return false;
     PMPI_Comm_set_errhandler(mates, MPI_ERRORS_RETURN);
     alike = is_common(id, mates, &err);
     if (collopt_host.Allreduce(&alike, &all_alike, 1, MPI_INT, MPI_MIN, comm) || !all_alike
         || PMPI_Comm_rank(mates, &place)
-        || PMPI_Comm_split(comm, place == 0 ? 0 : MPI_UNDEFINED, rank, &firsts))
+        || collopt_host.Comm_split(comm, place == 0 ? 0 : MPI_UNDEFINED, rank, &firsts))
         return false;
     if (firsts != MPI_COMM_NULL)
         PMPI_Comm_set_errhandler(firsts, MPI_ERRORS_RETURN);

@@ -84,7 +84,7 @@ static int count_in_group(MPI_Comm node, const struct collopt_quota *quota, int 
 {
     int color = quota->processors == SIZE_MAX ? MPI_UNDEFINED : (int)(quota->group & INT_MAX);
     MPI_Comm group;
-    int ranks, err = PMPI_Comm_split(node, color, 0, &group);
+    int ranks, err = collopt_host.Comm_split(node, color, 0, &group);
 
     if (err || group == MPI_COMM_NULL)
         return err;
@@ -169,7 +169,7 @@ static int look_around(MPI_Comm comm, int rank, int ranks, const int *node,
     if (shared && SIMULATED)
         found.spot = 0;
     if (shared && !SIMULATED) {
-        if ((err = PMPI_Comm_split(comm, node[rank], rank, &here)))
+        if ((err = collopt_host.Comm_split(comm, node[rank], rank, &here)))
             return err;
         err = share_node(here, &found);
         collopt_host.Comm_free(&here);

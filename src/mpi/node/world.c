@@ -80,7 +80,7 @@ static bool make(void)
     struct collopt_segment_key segment;
 
     if (PMPI_Comm_rank(MPI_COMM_WORLD, &world.rank) || PMPI_Comm_size(MPI_COMM_WORLD, &world.ranks)
-        || PMPI_Comm_split(MPI_COMM_WORLD, 0, world.rank, &world.hidden)
+        || collopt_host.Comm_split(MPI_COMM_WORLD, 0, world.rank, &world.hidden)
         || PMPI_Comm_set_errhandler(world.hidden, MPI_ERRORS_RETURN))
         return false;
     collopt_segments_offer(&segment);
