@@ -341,6 +341,21 @@ class Merging(Files):
             self.assertRegex(done.stderr, wanted)
             self.assertRegex(done.stdout, "2 calls of 2 ranks are in")
 
+    def test_traces_of_ranks_that_differ(self):
+        """They do not know when the others began."""
+        for rank, started in ((0, 5000000), (1, 7000000), (2, 5 + 900000000)):
+            about = {"collopt": "0.1.0", "mpi": "MPICH", "host": "n1", "rank": rank, "ranks": 3,
+                     "started": started, "clock": "own", "clock_error": 0.0, "calls": 0,
+                     "dropped": 0}
+            self.write("near.%d" % rank, {"otherData": about, "traceEvents": []})
+        said = subprocess.run([TOOL, "--trace", self.path("near.0"), self.path("near.1")],
+                              capture_output=True, text=True, timeout=300, check=True)
+        self.assertEqual(json.loads(said.stdout)["otherData"]["present"], 2)
+        said = subprocess.run([TOOL, "--trace", self.path("near")], capture_output=True, text=True,
+                              timeout=300, check=True)
+        self.assertEqual(json.loads(said.stdout)["otherData"]["present"], 1)
+        self.assertIn("near.1 is of an earlier job than", said.stderr)
+
     def test_openmetrics(self):
         """Sums by job, collective and who ran it; nothing of what is not known."""
         names = [self.write("a.json", with_waiting([2.0, 1.0], late=1)),

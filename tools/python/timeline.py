@@ -12,6 +12,7 @@ import reports
 from reports import BadReport
 from text import clean, count
 
+NEAR = 60000000         # microseconds between the beginnings of two ranks of one job
 EVENT = "an object with the texts ph and name and the whole number pid"
 
 
@@ -78,6 +79,12 @@ def events(r, whole, rank):
 # ---- those of one job ----------------------------------------------------------------------------
 
 
+def is_of_job(one, latest):
+    """Ranks with different settings have not told each other when the job began."""
+    return one.started == latest.started or (
+        one.clock == latest.clock == "own" and latest.started - one.started < NEAR)
+
+
 def job_of(names):
     """What the files say of themselves, by rank; files that an earlier job with more ranks, or with
     a trace of ranks that have none now, has left under the same name do not count."""
@@ -85,7 +92,7 @@ def job_of(names):
     latest = max(found, key=lambda a: a.started)
     ranks = {}
     for one in found:
-        if one.started != latest.started:
+        if not is_of_job(one, latest):
             note("%s is of an earlier job than %s, and left out" % (one.name, latest.name))
         elif one.ranks != latest.ranks or one.collopt != latest.collopt:
             raise BadReport(clean("%s is of another job than %s" % (one.name, latest.name)))
@@ -107,8 +114,8 @@ def say_what_is_missing(job):
         note("%d of %d ranks have no trace, the first one rank %d"
              % (len(missing), job[0].ranks, missing[0]))
     if len(job) > 1 and any(one.clock != "common" for one in job):
-        note("the ranks' clocks are not related, as where one calls MPI_Abort: the time of each "
-             "begins in its own MPI_Init")
+        note("the ranks' clocks are not related, as where one calls MPI_Abort or their settings "
+             "differ: the time of each begins in its own MPI_Init")
     dropped = sum(one.dropped for one in job)
     if dropped:
         note("%s calls had no room in the ranks' memory (COLLOPT_TRACE_SIZE)" % count(dropped))
