@@ -2,6 +2,7 @@
 
 #include "exact_cases.h"
 #include "exact_reference.h"
+#include "kernels/exact_words.h"
 #include "kernels/isa.h"
 #include "kernels/kernels.h"
 
@@ -227,6 +228,110 @@ static long run_case(const struct collopt_kernel *kernel, size_t size, size_t la
     free(o.memory);
     return wrong;
 }
+
+/* ---- rows on their way ---- */
+
+/* Adds the rows of K operands, of WORDS words each, two at a time in any order; returns the one
+ * that has the sum. */
+static const int64_t *add_rows(int64_t *row, size_t words, int k)
+{
+    int64_t *left[1024];
+
+    for (int j = 0; j < k; j++)
+        left[j] = row + (size_t)j * words;
+    for (; k > 1; k--) {
+        int to = (int)(draw() % (uint64_t)(k - 1));
+
+        for (size_t i = 0; i < words; i++)
+            left[to][i] += left[k - 1][i];
+        if (draw() % 2) {
+            int64_t *first = left[0];
+
+            left[0] = left[to];
+            left[to] = first;
+        }
+    }
+    return left[0];
+}
+
+/* K operands of N elements, on RANKS ranks; a single one must come back. */
+static long run_rows(enum collopt_type type, size_t size, size_t lanes, int k, size_t n, int ranks,
+                     const char *words, char *message, size_t room)
+{
+    const struct format *f = size == 4 ? &of_float : &of_double;
+    struct collopt_exact_words w;
+    bool served = collopt_exact_words_of(type, ranks, &w);
+    int64_t *row = malloc((size_t)k * n * w.words * sizeof *row);
+    uint64_t column[1024], right[2 * LANES];
+    char *memory = calloc((size_t)k + 1, ROOM), *result = memory + (size_t)k * ROOM;
+    long wrong = !served || collopt_exact_row(type, ranks) != w.words * sizeof *row;
+
+    for (size_t i = 0; i < n * lanes; i++) {
+        draw_column(f, column, k);
+        for (int j = 0; j < k; j++)
+            store(memory + (size_t)j * ROOM + i * size, size, column[j]);
+        right[i] = k == 1 ? column[0] : reference(f, column, k);
+    }
+    for (int j = 0; j < k; j++)
+        collopt_exact_load(&w, row + (size_t)j * n * w.words, memory + (size_t)j * ROOM, n);
+    memset(result + n * lanes * size, 0x5a, 8);
+    collopt_exact_round(&w, result, add_rows(row, n * w.words, k), n, k);
+    for (size_t i = 0; i < n * lanes; i++)
+        if (load(result + i * size, size) != right[i] && wrong++ == 0)
+            snprintf(message, room, "%s, rows, k %d of %d, n %zu, lane %zu: %llx, should be %llx",
+                     words, k, ranks, n, i, (unsigned long long)load(result + i * size, size),
+                     (unsigned long long)right[i]);
+    for (int i = 0; i < 8; i++)
+        if (result[n * lanes * size + (size_t)i] != 0x5a && wrong++ == 0)
+            snprintf(message, room, "%s, rows, n %zu: writes behind the result", words, n);
+    free(memory);
+    free(row);
+    return wrong;
+}
+
+/* RANKS times the same number fit the words, and are rounded once. */
+static long run_many(int ranks, uint64_t bits, char *message, size_t room)
+{
+    struct collopt_exact_words w;
+    int64_t row[2 + 2200 / 32];
+    double often = ranks;
+    uint64_t right = exact_reference_products(sizeof bits, &bits, &often, 1), found;
+    bool fits = collopt_exact_words_of(COLLOPT_DOUBLE, ranks, &w);
+
+    collopt_exact_load(&w, row, &bits, 1);
+    for (size_t i = 0; i < w.words; i++)
+        fits &= !__builtin_mul_overflow(row[i], (int64_t)ranks, &row[i]);
+    collopt_exact_round(&w, &found, row, 1, ranks);
+    if (fits && found == right)
+        return 0;
+    snprintf(message, room, "rows, %d times %llx: %llx, should be %llx%s", ranks,
+             (unsigned long long)bits, (unsigned long long)found, (unsigned long long)right,
+             fits ? "" : "; a word overflows");
+    return 1;
+}
+
+long exact_rows_run(enum collopt_type type, char *message, size_t room)
+{
+    static const int ranks[] = { 1, 2, 3, 64, 100, 1025, 1 << 20, (1 << 21) - 1 };
+    static const uint64_t number[] = { 0x7fefffffffffffff, 0xffefffffffffffff, 0x000fffffffffffff,
+                                       0x8000000000000001, 0x3ff5555555555555, 0x8000000000000000,
+                                       0x7ff0000000000000, 0x5cffffffffffffff };
+    bool complex = collopt_type_layout(type) == COLLOPT_LAYOUT_COMPLEX;
+    size_t lanes = complex ? 2 : 1, size = collopt_type_size(type) / lanes;
+    struct collopt_exact_words w;
+    long wrong = collopt_exact_words_of(type, 1 << 21, &w);
+
+    for (size_t i = 0; i < sizeof ranks / sizeof *ranks; i++) {
+        for (size_t x = 0; x < sizeof number / sizeof *number && !wrong; x++)
+            wrong += run_many(ranks[i], number[x], message, room);
+        for (int k = 1; k <= ranks[i] && k <= 200 && !wrong; k += k < 5 ? 1 : k / 2)
+            wrong += run_rows(type, size, lanes, k, k < 5 ? LANES : 7, ranks[i],
+                              collopt_type_name(type), message, room);
+    }
+    return wrong;
+}
+
+/* ---- all of them ---- */
 
 static long run_cases(enum collopt_type type, int most, const char *set, char *message, size_t room)
 {

@@ -11,4 +11,7 @@
  * wrong; the first of them is in MESSAGE. */
 long exact_cases_run(enum collopt_type type, int most, char *message, size_t size);
 
+/* The same for sums that travel in rows, which are added in any order. */
+long exact_rows_run(enum collopt_type type, char *message, size_t room);
+
 #endif

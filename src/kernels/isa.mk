@@ -20,6 +20,8 @@ KERNEL_SOURCES = \
 	src/kernels/pair_lane.h \
 	src/kernels/pairs_avx512.h \
 	src/kernels/real_lane.h \
+	src/kernels/exact_words.c \
+	src/kernels/exact_words.h \
 	src/kernels/superaccumulator.c \
 	src/kernels/superaccumulator.h \
 	src/kernels/vectors_x86.h \

@@ -135,6 +135,15 @@ uint64_t collopt_exact_rounded(const struct collopt_superaccumulator *a,
     return round_magnitude(&b, f) | (negative ? minus : 0);
 }
 
+int collopt_exact_digit_bits(int ranks)
+{
+    int log = 0;
+
+    while ((int64_t)1 << log < ranks)
+        log++;
+    return 63 - log;
+}
+
 void collopt_exact_digits(const struct collopt_superaccumulator *a, int from, int bits,
                           int64_t *digit, int count)
 {

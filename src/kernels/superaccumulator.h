@@ -136,6 +136,9 @@ void collopt_exact_carry(struct collopt_superaccumulator *a);
 uint64_t collopt_exact_rounded(const struct collopt_superaccumulator *a,
                                const struct collopt_format *f);
 
+/* Bits of a digit of which RANKS are added up in a signed integer of 8 bytes. */
+int collopt_exact_digit_bits(int ranks);
+
 /* The value as an integer of COUNT digits of BITS bits, at most 63; the first stands for 2^FROM
  * units, below which there must be nothing, and the last has the sign.  COUNT * BITS must be
  * enough. */

@@ -16,6 +16,7 @@
 #include "../exact_cases.h"
 #include "../kernels_cases.h"
 #include "../total_cases.h"
+#include "kernels/exact_words.h"
 #include "kernels/isa.h"
 #include "kernels/kernels.h"
 
@@ -75,6 +76,18 @@ START_TEST(exact_totals)
 
     if (use(&collopt_isas[_i]))
         ck_assert_msg(total_cases_run(message, sizeof message) == 0, "%s", message);
+}
+END_TEST
+
+START_TEST(exact_rows)
+{
+    char message[512];
+
+    for (enum collopt_type type = 0; type < COLLOPT_TYPE_NONE; type++)
+        if (collopt_exact_kernel(type))
+            ck_assert_msg(exact_rows_run(type, message, sizeof message) == 0, "%s", message);
+        else
+            ck_assert_uint_eq(collopt_exact_row(type, 2), 0);
 }
 END_TEST
 
@@ -503,6 +516,7 @@ int main(void)
     tcase_set_timeout(cases, 0);
     tcase_add_loop_test(cases, all_combinations, 0, isas());
     tcase_add_loop_test(cases, exact_sums, 0, isas());
+    tcase_add_test(cases, exact_rows);
     tcase_add_loop_test(cases, exact_totals, 0, isas());
     tcase_add_loop_test(cases, exact_data_raise_nothing, 0, isas());
     suite_add_tcase(suite, cases);

@@ -149,16 +149,6 @@ static void write_result(struct collopt_exact_request *r)
     }
 }
 
-/* Bits of digits of which RANKS fit 63 bits. */
-static int digit_bits(int ranks)
-{
-    int log = 0;
-
-    while ((int64_t)1 << log < ranks)
-        log++;
-    return 63 - log;
-}
-
 /* ---- the calls ------------------------------------------------------------------------------- */
 
 static int refuse(int code, const char *what)
@@ -208,7 +198,7 @@ static int prepare(struct collopt_exact_request *r, int type, const struct vecto
     r->parts = v->complex ? 2 : 1;
     r->result = result;
     r->from = t->from;
-    r->bits = digit_bits(ranks);
+    r->bits = collopt_exact_digit_bits(ranks);
     r->digits = (t->bits + COUNT_BITS + 1 + r->bits - 1) / r->bits;
     for (int i = 0; i < r->parts; i++)
         collopt_exact_clear(&r->sum[i]);
