@@ -132,6 +132,8 @@ COLLOPT_CORE_SOURCES = \
 	src/select/decide.c \
 	src/select/decide.h \
 	src/select/decision.h \
+	src/select/exact.c \
+	src/select/exact.h \
 	src/select/explain.c \
 	src/select/explain.h \
 	src/select/fragment_length.c \

@@ -231,3 +231,13 @@ int collopt_digits_text(double value, int digits, char *text, size_t size)
     snprintf(text, size, "%.*g", digits, value);
     return with_point(text);
 }
+
+void collopt_seconds_text(double seconds, char *text, size_t size)
+{
+    const char *unit = seconds < 9.9995e-3 ? "us" : seconds < 9.9995 ? "ms" : "s";
+    double value = seconds * (*unit == 'u' ? 1e6 : *unit == 'm' ? 1e3 : 1);
+    char number[24];
+
+    collopt_fixed_text(value, value < 9.995 ? 2 : value < 99.95 ? 1 : 0, number, sizeof number);
+    snprintf(text, size, "%s %s", number, unit);
+}

@@ -44,6 +44,8 @@ bool collopt_add(struct collopt_text *t, const char *format, ...);
 /* As printf's "%.*f" and "%.*g" write VALUE, with this decimal point. Return the length. */
 int collopt_fixed_text(double value, int behind, char *text, size_t size);
 int collopt_digits_text(double value, int digits, char *text, size_t size);
+/* "12.3 us": three digits, and no more than four before a unit. */
+void collopt_seconds_text(double seconds, char *text, size_t size);
 /* Writes VALUE in the shortest form: 65536 is "64K". */
 void collopt_size_text(size_t value, char *text, size_t size);
 

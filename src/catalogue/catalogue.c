@@ -77,13 +77,14 @@ bool collopt_choice_usable(const struct collopt_choice *choice, const struct col
                            const char **why)
 {
     struct collopt_problem with = *p;
+    bool reproducible = p->anywhere || p->once || p->rows;
 
     if (!choice->algorithm) {
         if (why)
-            *why = p->anywhere
+            *why = reproducible
                 ? "the MPI library has an order of its own, and COLLOPT_REPRODUCIBLE is set"
                 : NULL;
-        return !p->anywhere;
+        return !reproducible;
     }
     collopt_set_parameters(&with, choice);
     return collopt_usable(choice->algorithm, &with, why);

@@ -40,6 +40,10 @@ struct collopt_problem {
     bool users;                 /* the operation is a function of the program's */
     bool once;                  /* all that goes into a result must be combined in one fold (sums
                                  * that are rounded once) */
+    size_t row;                 /* of such a sum: bytes in which one element may travel instead, as
+                                 * a row of words that are added (kernels/exact_words.h); 0: it may
+                                 * not */
+    bool rows;                  /* the elements are such rows, which the host does not know */
     bool anywhere;              /* COLLOPT_REPRODUCIBLE: the order of combination must be the same
                                  * wherever the ranks are */
     size_t value[COLLOPT_PARAMETERS];   /* the algorithm's parameters, in its descriptor's order */
@@ -74,6 +78,10 @@ static inline double vector_bytes(const struct collopt_problem *p)
 {
     return (double)p->count * (double)p->size;
 }
+
+/* Sets ROWS to P, a sum that is rounded once, with rows for elements: any algorithm adds those.
+ * False: they may not travel, or would be too long. */
+bool collopt_problem_in_rows(const struct collopt_problem *p, struct collopt_problem *rows);
 
 /* Does RANK have a result? */
 bool collopt_has_result(const struct collopt_problem *p, int rank);

@@ -8,7 +8,6 @@
 
 #include "select/decide.h"
 #include "base/log.h"
-#include "base/numbers.h"
 #include "base/text.h"
 #include "catalogue/catalogue.h"
 #include "catalogue/choice.h"
@@ -19,6 +18,7 @@
 #include "model/model.h"
 #include "model/offload.h"
 #include "schedule/problem.h"
+#include "select/exact.h"
 #include "select/measured.h"
 #include "select/prediction_cache.h"
 #include "select/reproducible.h"
@@ -27,17 +27,6 @@
 #include "topology/topology.h"
 
 /* ---- by the model ---------------------------------------------------------------------------- */
-
-/* "12.3 us", three digits and no more than four before a unit. */
-static void time_text(double seconds, char *text, size_t size)
-{
-    const char *unit = seconds < 9.9995e-3 ? "us" : seconds < 9.9995 ? "ms" : "s";
-    double value = seconds * (*unit == 'u' ? 1e6 : *unit == 'm' ? 1e3 : 1);
-    char number[24];
-
-    collopt_fixed_text(value, value < 9.995 ? 2 : value < 99.95 ? 1 : 0, number, sizeof number);
-    snprintf(text, size, "%s %s", number, unit);
-}
 
 /* The host, if it was measured to be faster than FIRST, the best of ours. */
 static bool by_host(const struct collopt_problem *p, const struct collopt_candidate *first,
@@ -49,8 +38,8 @@ static bool by_host(const struct collopt_problem *p, const struct collopt_candid
 
     if (seconds == 0 || seconds >= collopt_host_share * first->seconds)
         return false;
-    time_text(seconds, theirs, sizeof theirs);
-    time_text(first->seconds, ours, sizeof ours);
+    collopt_seconds_text(seconds, theirs, sizeof theirs);
+    collopt_seconds_text(first->seconds, ours, sizeof ours);
     d->choice = (struct collopt_choice){ .algorithm = NULL };
     snprintf(d->why, sizeof d->why, "measured %s; first own, %s, predicted %s", theirs,
              first->choice.algorithm->name, ours);
@@ -68,10 +57,10 @@ static bool by_model(const struct collopt_problem *p, struct collopt_decision *d
     if (by_host(p, &best[0], d))
         return true;
     d->choice = best[0].choice;
-    time_text(best[0].seconds, first, sizeof first);
+    collopt_seconds_text(best[0].seconds, first, sizeof first);
     snprintf(d->why, sizeof d->why, "predicted %s", first);
     if (n > 1) {
-        time_text(best[1].seconds, second, sizeof second);
+        collopt_seconds_text(best[1].seconds, second, sizeof second);
         snprintf(d->why, sizeof d->why, "predicted %s; %s %s", first,
                  best[1].choice.algorithm->name, second);
     }
@@ -120,15 +109,14 @@ static bool as_forced(const struct collopt_problem *p, struct collopt_decision *
     if (!f->given)
         return false;
     name_variable(p->collective, variable, sizeof variable);
-    if (!collopt_choice_usable(&f->choice, p, &why)) {
+    if (!collopt_select_given(&f->choice, p, d, &why)) {
         if (!atomic_exchange(&f->refused_once, true))
             collopt_warn("%s=%s cannot serve %d ranks, %zu bytes: %s; the next choice is used",
                          variable, collopt_settings()->force[p->collective], p->ranks,
                          p->count * p->size, why);
         return false;
     }
-    d->choice = f->choice;
-    snprintf(d->why, sizeof d->why, "forced by %s", variable);
+    snprintf(d->why, sizeof d->why, "forced by %s%s", variable, collopt_rows_text(d));
     return true;
 }
 
@@ -195,22 +183,6 @@ static bool by_measurement(const struct collopt_problem *p, struct collopt_decis
 
 /* ---- all of them ----------------------------------------------------------------------------- */
 
-static size_t round_up(size_t n)
-{
-    enum { DIGITS = 4 };
-    int digits = n ? 64 - __builtin_clzll(n) : 0, cut = digits - DIGITS;
-    size_t step = cut > 0 ? (size_t)1 << cut : 1;
-
-    return n > SIZE_MAX - step ? n : rounded_up(n, step);
-}
-
-size_t collopt_rounded(const struct collopt_problem *p)
-{
-    size_t parts = p->collective == COLLOPT_REDUCE_SCATTER_BLOCK ? (size_t)p->ranks : 1;
-
-    return p->counts || p->count > SIZE_MAX / 2 ? p->count : round_up(p->count / parts) * parts;
-}
-
 static bool predict(const struct collopt_problem *p, struct collopt_remembered *r,
                     struct collopt_decision *d)
 {
@@ -241,9 +213,11 @@ void collopt_select_again(const struct collopt_problem *p, struct collopt_rememb
                           struct collopt_decision *d)
 {
     pthread_once(&once, read_forced);
-    d->open = d->offloaded = false;
-    if (as_forced(p, d) || (p->anywhere ? collopt_select_reproducible(p, d)
-                                       : by_rules("rule", collopt_settings()->rules, p, d)))
+    d->open = d->offloaded = d->rows = false;
+    if (as_forced(p, d) || (p->once && collopt_select_exact(p, r, d)))
+        return;
+    if (p->anywhere ? collopt_select_reproducible(p, d)
+                    : by_rules("rule", collopt_settings()->rules, p, d))
         return;
     d->open = !p->anywhere;
     if (!p->anywhere && (by_offload(p, d) || by_measurement(p, d) || by_prediction(p, r, d)))

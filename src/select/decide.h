@@ -2,8 +2,6 @@
 #ifndef COLLOPT_SELECT_DECIDE_H
 #define COLLOPT_SELECT_DECIDE_H
 
-#include <stddef.h>
-
 #include "select/decision.h"
 
 struct collopt_problem;
@@ -19,8 +17,5 @@ void collopt_select(const struct collopt_problem *p, struct collopt_decision *de
 struct collopt_remembered;
 void collopt_select_again(const struct collopt_problem *p, struct collopt_remembered *r,
                           struct collopt_decision *decision);
-/* P's count rounded up to four binary digits, which keeps powers of two; for a
- * Reduce_scatter_block, each part is rounded. */
-size_t collopt_rounded(const struct collopt_problem *p);
 
 #endif

@@ -11,6 +11,7 @@ struct collopt_decision {
     char why[160];                      /* "forced by COLLOPT_ALLREDUCE", "predicted 1.20 us; ring
                                          * 4.31 us", ... */
     bool offloaded;             /* to the host, which has the network reduce */
+    bool rows;                          /* the choice is for collopt_problem_in_rows() */
     bool open;                          /* predicted, not stated: trials may replace it */
 };
 

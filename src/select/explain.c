@@ -6,6 +6,7 @@
 
 #include "select/explain.h"
 #include "catalogue/catalogue.h"
+#include "kernels/exact_words.h"
 #include "model/machine.h"
 #include "schedule/problem.h"
 #include "select/decide.h"
@@ -24,6 +25,13 @@ static void one_node(struct collopt_machine *m)
             m->mpi = (enum collopt_mpi)i;
 }
 
+void collopt_explain_reproducible(struct collopt_problem *p)
+{
+    p->once = collopt_settings()->reproducible == COLLOPT_EXACTLY && p->commutative && !p->exact;
+    p->row = p->once && p->size == sizeof(double) ? collopt_exact_row(COLLOPT_DOUBLE, p->ranks) : 0;
+    collopt_hide_placement(p);
+}
+
 void collopt_select_outside(const struct collopt_problem *p, struct collopt_decision *d)
 {
     struct collopt_problem with = *p;
@@ -37,11 +45,12 @@ void collopt_select_outside(const struct collopt_problem *p, struct collopt_deci
         one_node(&machine);
         with.machine = &machine;
     }
-    with.once = collopt_settings()->reproducible == COLLOPT_EXACTLY && p->commutative && !p->exact;
-    collopt_hide_placement(&with);
+    collopt_explain_reproducible(&with);
     collopt_select(&with, d);
     if (!d->choice.algorithm)
         return;
+    if (d->rows)
+        collopt_problem_in_rows(&with, &with);
     collopt_set_parameters(&with, &d->choice);
     memcpy(d->choice.value, with.value, sizeof d->choice.value);
 }

@@ -6,6 +6,7 @@
 
 #include "select/prediction_cache.h"
 #include "base/hash.h"
+#include "base/numbers.h"
 #include "schedule/problem.h"
 #include "select/decision.h"
 
@@ -32,6 +33,22 @@ void collopt_remembered_free(struct collopt_remembered *r)
     free(r);
 }
 
+static size_t round_up(size_t n)
+{
+    enum { DIGITS = 4 };
+    int digits = n ? 64 - __builtin_clzll(n) : 0, cut = digits - DIGITS;
+    size_t step = cut > 0 ? (size_t)1 << cut : 1;
+
+    return n > SIZE_MAX - step ? n : rounded_up(n, step);
+}
+
+size_t collopt_rounded(const struct collopt_problem *p)
+{
+    size_t parts = p->collective == COLLOPT_REDUCE_SCATTER_BLOCK ? (size_t)p->ranks : 1;
+
+    return p->counts || p->count > SIZE_MAX / 2 ? p->count : round_up(p->count / parts) * parts;
+}
+
 /* The place of P by a hash.  The topology is left out, since it is always the communicator's; the
  * machine is not, since the communicator has several. */
 static size_t place_of(const struct collopt_problem *p)
@@ -49,7 +66,8 @@ static bool same(const struct collopt_problem *a, const struct collopt_problem *
 {
     return a->collective == b->collective && a->count == b->count && a->size == b->size
         && a->root == b->root && a->machine == b->machine && a->commutative == b->commutative
-        && a->exact == b->exact && a->once == b->once && a->anywhere == b->anywhere;
+        && a->exact == b->exact && a->once == b->once && a->row == b->row
+        && a->anywhere == b->anywhere;
 }
 
 const struct collopt_decision *collopt_recall(const struct collopt_remembered *r,

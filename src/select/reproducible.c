@@ -1,9 +1,9 @@
 /* Which algorithm serves a problem under COLLOPT_REPRODUCIBLE, where the order of combination must
  * depend on the call alone.
  *
- * The table below knows collective, ranks, bytes and whether the operation commutes. It is not to
- * be tuned: another row means other results. A parameter that the order depends on is written
- * out, so that presets may learn from machines. */
+ * The first table below knows collective, ranks, bytes and whether the operation commutes. It is
+ * not to be tuned: another row means other results. A parameter that the order depends on is
+ * written out, so that presets may learn from machines. */
 #include "config.h"
 
 #include <stdio.h>
@@ -51,7 +51,8 @@ static const struct row rows[] = {
     { COLLOPT_EXSCAN,               0, 0,    0,     false,       "chain" },
 };
 
-/* Sums that are rounded once need algorithms that combine in one fold. Gathering takes as many
+/* Sums that are rounded once, and do not travel in rows, need algorithms that combine in one fold.
+ * Gathering takes as many
  * vectors of scratch as there are ranks, so it serves vectors of at most 1 MiB. It does not serve
  * more than some thousand ranks, since the last rank has to post a message from each (0.2 s on
  * 4096). The results of all these algorithms are the same. */
@@ -83,7 +84,8 @@ void collopt_hide_placement(struct collopt_problem *p)
 {
     static const struct collopt_topology nowhere = { .nodes = 1 };
 
-    p->anywhere = collopt_settings()->reproducible != COLLOPT_NOT_REPRODUCIBLE && !p->exact;
+    p->anywhere = collopt_settings()->reproducible != COLLOPT_NOT_REPRODUCIBLE && !p->exact
+        && !p->once;
     if (!p->anywhere)
         return;
     p->topology = &nowhere;

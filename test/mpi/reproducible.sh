@@ -78,19 +78,47 @@ exact()                 # HOST
     quiet "$1" 11 COLLOPT_REPRODUCIBLE=exact COLLOPT_CUT=1000 "$with"
     ! launch "$1" 5 LD_PRELOAD="$library" COLLOPT_REPRODUCIBLE=placement "$with" ||
         fail "$1: placement passes for exact"
+    accumulators "$1"
 }
 
-# What exact does not serve runs as under placement, which is told; what combines partial sums is
-# refused.
+# Algorithms that combine partial sums add exact accumulators, in each form, by shared memory and by
+# messages.
+accumulators()          # HOST
+{
+    trees='COLLOPT_ALLREDUCE=recursive_doubling COLLOPT_REDUCE=binomial COLLOPT_SCAN=sweep
+        COLLOPT_EXSCAN=window_doubling COLLOPT_REDUCE_SCATTER=circulant
+        COLLOPT_REDUCE_SCATTER_BLOCK=ring'
+    names=recursive_doubling,binomial,sweep,window_doubling,circulant,ring
+    # shellcheck disable=SC2086     # several variables
+    for ranks in 2 5 8; do
+        quiet "$1" $ranks COLLOPT_REPRODUCIBLE=exact TEST_ALGORITHMS=$names $trees "$with" 700
+    done
+    # shellcheck disable=SC2086
+    quiet "$1" 3 COLLOPT_REPRODUCIBLE=exact TEST_ALGORITHMS=$names COLLOPT_CUT=100 \
+        COLLOPT_SHM=off $trees "$with" 17
+    quiet "$1" 7 COLLOPT_REPRODUCIBLE=exact COLLOPT_TOPOLOGY=nodes:2 \
+        COLLOPT_ALLREDUCE=node_aware COLLOPT_REDUCE=leader "$with" 17
+    for form in persistent nonblocking; do
+        quiet "$1" 3 COLLOPT_REPRODUCIBLE=exact TEST_FORM=$form "$with" 700
+        lends_progress "$1" || continue
+        # shellcheck disable=SC2086
+        quiet "$1" 5 COLLOPT_REPRODUCIBLE=exact TEST_FORM=$form COLLOPT_TOPOLOGY=nodes:2 \
+            $trees "$with" 700
+    done
+}
+
+# What exact does not serve runs as under placement, which is told, and so is what travels as exact
+# accumulators.
 not_exact()             # HOST
 {
     with=$(program "$1" reproducible)
     ! launch "$1" 4 LD_PRELOAD="$library" COLLOPT_REPRODUCIBLE=exact COLLOPT_LOG=decide \
-        COLLOPT_ALLREDUCE=ring "$with" || fail "$1: MPI_SUM rounds like an operation of the user's"
-    said 1 'COLLOPT_ALLREDUCE=ring cannot serve .* combines partial sums, and '\
-'COLLOPT_REPRODUCIBLE=exact rounds once; ' "$1"
-    said 1 '^collopt: scan, 4 ranks, 8 bytes, sum of double, by shared memory: gather '\
-'(fixed table, COLLOPT_REPRODUCIBLE=exact)' "$1"
+        COLLOPT_ALLREDUCE=ring COLLOPT_EXSCAN=gather "$with" ||
+        fail "$1: MPI_SUM rounds like an operation of the user's"
+    said 1 '^collopt: allreduce, 4 ranks, 8 bytes, sum of double, by shared memory: ring '\
+'(forced by COLLOPT_ALLREDUCE, in exact accumulators)' "$1"
+    said 1 '^collopt: exscan, 4 ranks, 8 bytes, sum of double, by shared memory: gather '\
+'(forced by COLLOPT_EXSCAN)' "$1"
     said 1 '^collopt: scan, 4 ranks, 16 bytes, user of derived, by shared memory: '\
 'recursive_doubling (fixed table, .* for sums of .*: as under placement)' "$1"
 }

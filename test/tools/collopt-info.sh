@@ -158,9 +158,18 @@ for collective in scan exscan; do
             || fail "--explain, exact $collective: status $?"
         grep -q '^collopt' "$work/out" &&
             fail "--explain, exact $collective, $limit: $(cat "$work/out")"
-        has '(fixed table, COLLOPT_REPRODUCIBLE=exact)$'
+        has '(\(fixed table, COLLOPT_REPRODUCIBLE=exact\|exact, predicted .*\))$'
     done
 done
+COLLOPT_REPRODUCIBLE=exact "$info" --explain allreduce --ranks 64 --nodes 4 >"$work/out" ||
+    fail "--explain, exact: status $?"
+has '^allreduce of 8 bytes on 64 ranks, 4 nodes, '
+has '^  [a-z_]*.* (exact, predicted [0-9.]* us in exact accumulators; gather [0-9.]* us)$'
+has '^ *us  predicted for, in exact accumulators$'
+COLLOPT_REPRODUCIBLE=exact COLLOPT_ALLREDUCE=ring "$info" --explain allreduce --ranks 64 \
+    --json >"$work/out" || fail "--explain, exact: status $?"
+has '"why": "forced by COLLOPT_ALLREDUCE, in exact accumulators"'
+has '"exact_accumulators": true'
 COLLOPT_REPRODUCIBLE=exact "$info" --explain allreduce --ranks 64 --nodes 4 --bytes 1M --op exact \
     >"$work/out" || fail "--explain, exact: status $?"
 has '^  [a-z_]*.* (predicted '

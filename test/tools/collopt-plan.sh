@@ -66,6 +66,12 @@ run allreduce --algorithm leader:node=\(binomial\),net=\(recursive_doubling\) --
 has '^    0 -> 4    all of ranks 0-3 (100 elements)'
 run allreduce --algorithm ring --ranks 4 --bytes 2K --size 4
 has '^allreduce by ring, 4 ranks, 512 elements of 4 bytes'
+run allreduce --exact --algorithm recursive_doubling --ranks 4 --count 1
+has '^allreduce by recursive_doubling, 4 ranks, 1 element of 288 bytes$'
+run scan --exact --size 4 --ranks 1024 --count 1 --in-place
+has '^scan by [a-z_:=0-9]*, 1024 ranks, 1 element of 56 bytes$'
+run allreduce --exact --ranks 4 --count 1M
+has '^allreduce by alltoall, 4 ranks, '
 run allreduce --algorithm ring --ranks 1
 has '^rounds    0$'
 run allreduce --count 0
@@ -127,6 +133,9 @@ refuses 'no parameter "segmnt".*did you mean' reduce --algorithm mesh:segmnt=64K
 refuses 'no format "sgv".*did you mean svg?' allreduce --format sgv
 refuses 'does not commute' allreduce --algorithm ring --order
 refuses 'dims do not multiply' allreduce --algorithm bucket:dims=3x3 --ranks 8
+refuses 'leave out --order' allreduce --exact --order
+refuses 'not of --size 16' allreduce --exact --size 16
+refuses 'ring cannot serve this: it combines partial' allreduce --exact --algorithm ring --count 1M
 refuses 'ranks 0 is not from 1 to 4096' allreduce --ranks 0
 refuses 'ranks many is not a number' allreduce --ranks many
 refuses 'alpha fast is not a number of seconds' allreduce --alpha fast

@@ -10,6 +10,7 @@
 #include "catalogue/catalogue.h"
 #include "catalogue/choice.h"
 #include "catalogue/expression.h"
+#include "kernels/exact_words.h"
 #include "model/machine.h"
 #include "shared/replay.h"
 #include "schedule/bind.h"
@@ -19,6 +20,7 @@
 #include "schedule/problem.h"
 #include "schedule/schedule.h"
 #include "select/decide.h"
+#include "select/exact.h"
 #include "select/prediction_cache.h"
 #include "topology/topology.h"
 #include "trial.h"
@@ -746,6 +748,54 @@ START_TEST(reproducible_choices_know_the_call_only)
 }
 END_TEST
 
+static bool chosen_by_name(const struct collopt_problem *p, const char *name,
+                           struct collopt_decision *d, const char **why)
+{
+    struct collopt_choice choice = {
+        .algorithm = name ? collopt_algorithm_named(p->collective, name, strlen(name)) : NULL
+    };
+
+    return collopt_select_given(&choice, p, d, why);
+}
+
+/* Sums that are rounded once: what combines partial sums adds exact accumulators, which travel
+ * where that is faster, and not if they are too long. */
+START_TEST(exact_sums_travel_in_rows)
+{
+    static const struct collopt_topology nowhere = { .nodes = 1 };
+    struct collopt_problem p = { .collective = COLLOPT_ALLREDUCE,
+                                 .ranks = 1024,
+                                 .count = 1,
+                                 .size = sizeof(double),
+                                 .row = collopt_exact_row(COLLOPT_DOUBLE, 1024),
+                                 .commutative = true,
+                                 .once = true,
+                                 .segments = 1,
+                                 .topology = &nowhere },
+                           longer = p, two = p, bare = p;
+    struct collopt_decision d;
+    const char *why = NULL;
+
+    longer.count = (size_t)1 << 20;
+    two.ranks = 2;
+    bare.row = 0;
+    collopt_select(&p, &d);
+    ck_assert_msg(d.rows && d.choice.algorithm && !d.choice.algorithm->once, "%s", d.why);
+    ck_assert_ptr_nonnull(strstr(d.why, "in exact accumulators"));
+    collopt_select(&longer, &d);
+    ck_assert_msg(!d.rows && strcmp(d.choice.algorithm->name, "alltoall") == 0, "%s", d.why);
+    collopt_select(&two, &d);
+    ck_assert_msg(!d.rows && strcmp(d.choice.algorithm->name, "gather") == 0, "%s", d.why);
+    collopt_select(&bare, &d);
+    ck_assert_msg(!d.rows && d.choice.algorithm->once, "%s", d.why);
+    ck_assert(chosen_by_name(&p, "gather", &d, &why) && !d.rows);
+    ck_assert(chosen_by_name(&p, "ring", &d, &why) && d.rows);
+    ck_assert(!chosen_by_name(&longer, "ring", &d, &why) && strstr(why, "rounds once"));
+    ck_assert(!chosen_by_name(&bare, "ring", &d, &why) && strstr(why, "rounds once"));
+    ck_assert(!chosen_by_name(&p, NULL, &d, &why) && strstr(why, "COLLOPT_REPRODUCIBLE"));
+}
+END_TEST
+
 START_TEST(what_is_not_reproducible_is_refused)
 {
     static const struct collopt_topology nowhere = { .nodes = 1 };
@@ -800,6 +850,7 @@ int main(void)
     tcase_add_loop_test(chosen, reproducible_choices_know_the_call_only, 0,
                         2 * COLLOPT_COLLECTIVES);
     tcase_add_test(chosen, what_is_not_reproducible_is_refused);
+    tcase_add_test(chosen, exact_sums_travel_in_rows);
     suite_add_tcase(suite, chosen);
 
     SRunner *runner = srunner_create(suite);

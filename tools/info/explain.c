@@ -17,7 +17,6 @@
 #include "select/decide.h"
 #include "select/explain.h"
 #include "select/measured.h"
-#include "select/reproducible.h"
 #include "settings/rules.h"
 #include "settings/settings.h"
 #include "topology/topology.h"
@@ -242,16 +241,24 @@ static void print_host(const struct collopt_machine *m, double seconds)
     printf("%14.2f  host, %s: measured\n", seconds * 1e6, collopt_mpi_names[m->mpi]);
 }
 
+/* Seconds; 0: not measured, or not for such a sum. */
+static double host_time(const struct collopt_problem *p)
+{
+    return p->once || p->rows
+        ? 0
+        : collopt_host_measured(p->machine->host_times, p->machine->mpi, p);
+}
+
 /* The host, if it was measured, among ours. */
 static void print_times(const struct collopt_problem *p)
 {
     struct collopt_candidate best[SHOWN];
     char text[TEXT];
     int found = collopt_choose(p, SHOWN, best);
-    double host = collopt_host_measured(p->machine->host_times, p->machine->mpi, p);
+    double host = host_time(p);
     bool left = host > 0;
 
-    printf("%14s  predicted for\n", "us");
+    printf("%14s  predicted for%s\n", "us", p->rows ? ", in exact accumulators" : "");
     for (int i = 0; i < found; i++) {
         if (left && host < best[i].seconds) {
             print_host(p->machine, host);
@@ -262,6 +269,15 @@ static void print_times(const struct collopt_problem *p)
     }
     if (left)
         print_host(p->machine, host);
+}
+
+static void print_all_times(const struct collopt_problem *p)
+{
+    struct collopt_problem rows;
+
+    print_times(p);
+    if (p->once && collopt_problem_in_rows(p, &rows))
+        print_times(&rows);
 }
 
 static void print_problem(const struct collopt_problem *p, enum collopt_network n)
@@ -292,6 +308,8 @@ static void print_choice(const struct collopt_problem *p)
     collopt_select_outside(p, &d);
     name(&d.choice, text);
     if (d.choice.algorithm && !p->anywhere && strncmp(d.why, "forced", strlen("forced")) == 0) {
+        if (d.rows)
+            collopt_problem_in_rows(p, &with);
         collopt_set_parameters(&with, &d.choice);
         snprintf(time, sizeof time, "; predicted %.3g us",
                  1e6 * collopt_model(d.choice.algorithm, &with));
@@ -304,32 +322,42 @@ static void print_choice(const struct collopt_problem *p)
 /* ---- as JSON --------------------------------------------------------------------------------- */
 
 static void json_prediction(struct collopt_json *j, const char *algorithm, double seconds,
-                            bool measured)
+                            bool measured, bool rows)
 {
     collopt_json_object(j, NULL);
     collopt_json_text(j, "algorithm", algorithm);
     collopt_json_real(j, "seconds", seconds);
     collopt_json_flag(j, "measured", measured);
+    collopt_json_flag(j, "exact_accumulators", rows);
     collopt_json_end(j);
+}
+
+static void json_candidates(struct collopt_json *j, const struct collopt_problem *p)
+{
+    struct collopt_candidate best[SHOWN];
+    char text[TEXT];
+    int found = collopt_choose(p, SHOWN, best);
+
+    for (int i = 0; i < found; i++) {
+        name(&best[i].choice, text);
+        json_prediction(j, text, best[i].seconds, false, p->rows);
+    }
 }
 
 /* The fastest candidates by the model, and the host where its times were measured; the choice may
  * be made by something else. */
 static void json_predictions(struct collopt_json *j, const struct collopt_problem *p)
 {
-    struct collopt_candidate best[SHOWN];
-    char text[TEXT];
-    int found = p->anywhere ? 0 : collopt_choose(p, SHOWN, best);
-    double host = p->anywhere ? 0
-                              : collopt_host_measured(p->machine->host_times, p->machine->mpi, p);
+    struct collopt_problem rows;
+    double host = p->anywhere ? 0 : host_time(p);
 
     collopt_json_array(j, "predictions");
-    for (int i = 0; i < found; i++) {
-        name(&best[i].choice, text);
-        json_prediction(j, text, best[i].seconds, false);
-    }
+    if (!p->anywhere)
+        json_candidates(j, p);
+    if (p->once && collopt_problem_in_rows(p, &rows))
+        json_candidates(j, &rows);
     if (host > 0)
-        json_prediction(j, "host", host, true);
+        json_prediction(j, "host", host, true, false);
     collopt_json_end(j);
 }
 
@@ -346,6 +374,9 @@ static void json_choice(struct collopt_json *j, const struct collopt_problem *p)
     collopt_json_text(j, "why", d.why);
     if (!d.choice.algorithm || p->anywhere)
         return;
+    if (d.rows)
+        collopt_problem_in_rows(p, &with);
+    collopt_json_flag(j, "exact_accumulators", d.rows);
     collopt_set_parameters(&with, &d.choice);
     collopt_json_real(j, "seconds", collopt_model(d.choice.algorithm, &with));
 }
@@ -398,7 +429,7 @@ static void print(const struct collopt_problem *p, enum collopt_network n, bool 
     if (p->anywhere)            /* by no prediction */
         return;
     putchar('\n');
-    print_times(p);
+    print_all_times(p);
 }
 
 /* As a call has them.  False: no memory. */
@@ -450,7 +481,7 @@ int explain(const struct explain *e)
         placed = place_in_caches(&caches, p.ranks, (int)used, &t);
     if (!network(e->network, p.topology, &machine, &n) || !host(e->host, &machine))
         return 2;
-    collopt_hide_placement(&p);
+    collopt_explain_reproducible(&p);
     if (!placed || !share_out(&p, &counts)) {
         refuse("out of memory");
         free(caches.cache);

@@ -6,6 +6,7 @@
 #include "catalogue/choice.h"
 #include "catalogue/expression.h"
 #include "collopt.h"
+#include "kernels/exact_words.h"
 #include "plan/html.h"
 #include "plan/json.h"
 #include "plan/plan.h"
@@ -13,6 +14,7 @@
 #include "plan/text.h"
 #include "schedule/problem.h"
 #include "select/decide.h"
+#include "select/exact.h"
 #include "topology/topology.h"
 
 #include <getopt.h>
@@ -43,6 +45,7 @@ struct request {
     int nodes, each;            /* how many there are; or ranks on each; 0: not given */
     size_t bytes;               /* of a vector, in place of a count; 0: not given */
     bool counted;
+    bool exact;                 /* a sum that is rounded once */
     int *node;
 };
 
@@ -134,6 +137,8 @@ static void usage(FILE *to)
         "      --nodes N        nodes, to which the ranks go one after another (1)\n"
         "      --node-ranks N   ranks on each node, in place of that\n"
         "      --order          the operation does not commute\n"
+        "      --exact          a sum of doubles, or with --size 4 of floats, that is rounded\n"
+        "                       once (COLLOPT_REPRODUCIBLE=exact)\n"
         "      --in-place       with MPI_IN_PLACE\n"
         "      --rank N         only what this rank does\n"
         "      --format text|svg|html|json  (text)\n"
@@ -154,6 +159,7 @@ static void read_options(struct request *r, int argc, char **argv)
         { "root", required_argument, NULL, 'r' }, { "nodes", required_argument, NULL, 'N' },
         { "node-ranks", required_argument, NULL, 'E' }, { "bytes", required_argument, NULL, 'B' },
         { "order", no_argument, NULL, 'o' }, { "in-place", no_argument, NULL, 'i' },
+        { "exact", no_argument, NULL, 'e' },
         { "rank", required_argument, NULL, 'k' }, { "format", required_argument, NULL, 'f' },
         { "json", no_argument, NULL, 'j' },
         { "alpha", required_argument, NULL, 'a' }, { "beta", required_argument, NULL, 'b' },
@@ -177,6 +183,7 @@ static void read_options(struct request *r, int argc, char **argv)
         case 'N': r->nodes = (int)number("nodes", optarg, 1, MOST_RANKS); break;
         case 'E': r->each = (int)number("node-ranks", optarg, 1, INT_MAX); break;
         case 'o': p->commutative = false; break;
+        case 'e': r->exact = true; break;
         case 'i': r->plan.how |= COLLOPT_IN_PLACE; break;
         case 'k': r->rank = (int)number("rank", optarg, 0, INT_MAX); break;
         case 'j': r->format = named("format", "json", FORMATS, nth_format); break;
@@ -270,6 +277,19 @@ static void share_out(struct collopt_problem *p)
     p->counts = counts;
 }
 
+static void round_once(struct collopt_problem *p)
+{
+    if (!p->commutative)
+        fail("--exact is for sums, which commute; leave out --order");
+    if (p->size != sizeof(double) && p->size != sizeof(float))
+        fail("--exact is for elements of 8 bytes, doubles, and of 4, floats; not of --size %zu",
+             p->size);
+    p->exact = false;
+    p->once = true;
+    p->row = collopt_exact_row(p->size == sizeof(double) ? COLLOPT_DOUBLE : COLLOPT_FLOAT,
+                               p->ranks);
+}
+
 static void choose(struct request *r)
 {
     struct collopt_problem *p = &r->plan.problem;
@@ -288,6 +308,12 @@ static void choose(struct request *r)
     if (!choice->algorithm)
         fail("the MPI library's own %s is not known here; name an algorithm by --algorithm",
              collopt_collective_names[p->collective]);
+    if (r->algorithm && strcmp(r->algorithm, "auto") != 0)
+        collopt_select_given(choice, p, &decision, NULL);
+    if (decision.rows) {
+        collopt_problem_in_rows(p, p);
+        r->plan.how &= ~(unsigned)COLLOPT_IN_PLACE;     /* they stand for the program's buffers */
+    }
     collopt_set_parameters(p, choice);
     memcpy(choice->value, p->value, sizeof choice->value);      /* so that titles say them */
     if (!collopt_usable(choice->algorithm, p, &why))
@@ -312,6 +338,8 @@ int main(int argc, char **argv)
     check(&r);
     place_ranks(&r);
     share_out(&r.plan.problem);
+    if (r.exact)
+        round_once(&r.plan.problem);
     choose(&r);
     good = plan_make(&r.plan) && formats[r.format].write(&r.plan, r.rank, stdout);
     plan_free(&r.plan);

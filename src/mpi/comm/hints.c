@@ -30,6 +30,7 @@
 #include "mpi/node/agree.h"
 #include "schedule/problem.h"
 #include "select/decide.h"
+#include "select/exact.h"
 
 enum { VALUE = MPI_MAX_INFO_VAL + 1 };
 static const char prefix[] = "collopt_";
@@ -308,15 +309,14 @@ bool collopt_hints_select(const struct collopt_comm *c, const struct collopt_pro
     if (!given)
         return false;
     name_key((int)p->collective, key, sizeof key);
-    if (!collopt_choice_usable(&given->choice, p, &why)) {
+    if (!collopt_select_given(&given->choice, p, d, &why)) {
         collopt_say(COLLOPT_LOG_DECIDE,
                     "info key %s=%s cannot serve %d ranks, %zu bytes: %s; the next choice is used",
                     key, given->choice.algorithm ? given->choice.algorithm->name : "host", p->ranks,
                     p->count * p->size, why);
         return false;
     }
-    d->choice = given->choice;
     d->open = false;
-    snprintf(d->why, sizeof d->why, "forced by info key %s", key);
+    snprintf(d->why, sizeof d->why, "forced by info key %s%s", key, collopt_rows_text(d));
     return true;
 }

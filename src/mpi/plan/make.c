@@ -12,6 +12,7 @@
 #include "catalogue/catalogue.h"
 #include "catalogue/choice.h"
 #include "catalogue/expression.h"
+#include "kernels/exact_words.h"
 #include "kernels/isa.h"
 #include "kernels/kernels.h"
 #include "model/machine.h"
@@ -36,12 +37,23 @@
 
 enum { ALIGNMENT = 64 };        /* of scratch, in bytes */
 
+/* Rows lie behind the USED bytes of scratch.  Returns all bytes. */
+static size_t lay_out_rows(struct collopt_plan *plan, size_t used)
+{
+    struct collopt_plan_rows *r = &plan->rows;
+    size_t element = r->of.words * sizeof(int64_t);
+
+    r->in = (ptrdiff_t)used;
+    r->out = r->in + (ptrdiff_t)rounded_up(r->inputs * element, ALIGNMENT);
+    return (size_t)r->out + rounded_up(r->results * element, ALIGNMENT);
+}
+
 /* Elements keep their extent in scratch, and an operation may touch the whole of it, so a slot
  * spans all gaps.  Element 0 is aligned, wherever its bytes begin, as the user's own would be:
  * operations may be compiled for that. */
 static void lay_out(struct collopt_plan *plan)
 {
-    const struct collopt_facts *f = &plan->facts;
+    const struct collopt_facts *f = &plan->element;
     size_t used = 0;
 
     int slots = plan->bound->slots - plan->bound->views;
@@ -61,7 +73,7 @@ static void lay_out(struct collopt_plan *plan)
     for (int i = 0; i < plan->bound->views; i++)
         plan->slot[slots + i] = plan->slot[plan->bound->view[i].slot - COLLOPT_FIRST_SLOT]
             + (ptrdiff_t)plan->bound->view[i].at * f->extent;
-    plan->scratch = used;
+    plan->scratch = lay_out_rows(plan, used);
 }
 
 static bool copy_counts(struct collopt_plan *plan, const struct collopt_call *call, int ranks)
@@ -99,7 +111,7 @@ static bool sends_gaps(const struct collopt_comm *c, const struct collopt_facts 
 static void cut_elements(const struct collopt_plan *plan, const struct collopt_problem *p,
                          struct collopt_cut cut[COLLOPT_CUTS + 1])
 {
-    size_t size = plan->data.gaps ? (size_t)plan->facts.extent : plan->facts.size,
+    size_t size = plan->data.gaps ? (size_t)plan->element.extent : plan->element.size,
            most = collopt_settings()->cut / size;
     int n = 0;
 
@@ -134,7 +146,7 @@ static struct collopt_bound *bind_schedule(const struct collopt_comm *c,
                                            const struct collopt_schedule *s,
                                            const struct collopt_problem *p)
 {
-    size_t size = plan->data.gaps ? (size_t)plan->facts.extent : plan->facts.size;
+    size_t size = plan->data.gaps ? (size_t)plan->element.extent : plan->element.size;
     struct collopt_cut cut[COLLOPT_CUTS + 1],
         pair[] = { cut_by_shm(collopt_links_piece(c, false), size), { 0 } },
         multicast[] = { cut_by_shm(collopt_links_piece(c, true), size), { 0 } };
@@ -164,19 +176,20 @@ static size_t room_for(const struct collopt_bound *b)
 static bool bind_plan(struct collopt_comm *c, struct collopt_plan *plan,
                       const struct collopt_problem *p)
 {
-    bool gaps = sends_gaps(c, &plan->facts, p);
-    unsigned how = (plan->in_place ? COLLOPT_IN_PLACE : 0)
-        | (plan->facts.kernel ? 0 : COLLOPT_TWO_OPERANDS) | (gaps ? COLLOPT_VIA_SCRATCH : 0);
+    bool gaps = sends_gaps(c, &plan->element, p);
+    bool in_place = plan->in_place && plan->rows.of.words == 0;
+    unsigned how = (in_place ? COLLOPT_IN_PLACE : 0)
+        | (plan->element.kernel ? 0 : COLLOPT_TWO_OPERANDS) | (gaps ? COLLOPT_VIA_SCRATCH : 0);
     const struct collopt_schedule *s = collopt_schedule_for(c, plan->algorithm, p, how);
     struct collopt_bound *bound;
 
     plan->data.gaps = gaps;
     plan->data.tail = gaps
-        ? (int)(plan->facts.extent - (ptrdiff_t)collopt_type_end(plan->facts.type_id)) : 0;
+        ? (int)(plan->element.extent - (ptrdiff_t)collopt_type_end(plan->element.type_id)) : 0;
     plan->data.eager = c->map.machine.mpi == COLLOPT_OPENMPI
         ? collopt_eager(&c->map.machine_p2p.way[COLLOPT_IN_NODE]) : 0;
-    plan->data.ordered = plan->shm && collopt_is_derived(&plan->facts) && c->ranks > 1
-        && collopt_lies_in_order(c, &plan->facts);
+    plan->data.ordered = plan->shm && collopt_is_derived(&plan->element) && c->ranks > 1
+        && collopt_lies_in_order(c, &plan->element);
     plan->bound = bound = s ? bind_schedule(c, plan, s, p) : NULL;
     if (!bound)
         return false;
@@ -236,6 +249,43 @@ static void choose(struct collopt_comm *c, const struct collopt_call *call,
         collopt_select_again(p, collopt_schedules_predictions(c), d);
 }
 
+/* P, whose elements are rows, becomes one of their words, which are integers of the host's.
+ * *COUNTS: those of P, to be freed. */
+static bool count_words(struct collopt_plan *plan, const struct collopt_call *call,
+                        const struct collopt_comm *c, struct collopt_problem *p, size_t **counts)
+{
+    struct collopt_plan_rows *r = &plan->rows;
+
+    if (!collopt_facts(MPI_SUM, MPI_INT64_T, &plan->element)
+        || !collopt_exact_words_of(plan->facts.type_id, c->ranks, &r->of))
+        return false;
+    r->inputs = p->count;
+    r->results = collopt_call_results(call, c->rank);
+    r->operands = call->collective == COLLOPT_SCAN ? c->rank + 1
+        : call->collective == COLLOPT_EXSCAN       ? c->rank
+                                                   : c->ranks;
+    p->count *= r->of.words;
+    p->size = sizeof(int64_t);
+    if (!plan->counts)
+        return true;
+    p->counts = *counts = malloc((size_t)c->ranks * sizeof **counts);
+    for (int i = 0; *counts && i < c->ranks; i++)
+        (*counts)[i] = plan->counts[i] * r->of.words;
+    return *counts != NULL;
+}
+
+/* D's algorithm is one of ours. */
+static bool bind_choice(struct collopt_comm *c, struct collopt_plan *plan,
+                        const struct collopt_call *call, const struct collopt_decision *d,
+                        struct collopt_problem *p)
+{
+    size_t *counts = NULL;
+    bool bound = (!d->rows || count_words(plan, call, c, p, &counts)) && bind_plan(c, plan, p);
+
+    free(counts);
+    return bound;
+}
+
 static bool decide(struct collopt_comm *c, struct collopt_plan *plan,
                    const struct collopt_call *call)
 {
@@ -249,6 +299,7 @@ static bool decide(struct collopt_comm *c, struct collopt_plan *plan,
         .exact = plan->facts.exact,
         .users = !collopt_op_predefined(call->op),
         .once = plan->facts.once,
+        .row = plan->facts.once ? collopt_exact_row(plan->facts.type_id, c->ranks) : 0,
         .segments = 1,
         .topology = &c->map.topology,
     };
@@ -270,6 +321,8 @@ static bool decide(struct collopt_comm *c, struct collopt_plan *plan,
     plan->algorithm = d.choice.algorithm;
     plan->passed = d.offloaded ? COLLOPT_PASS_OFFLOADED : COLLOPT_PASS_CHOSEN;
     if (plan->algorithm) {
+        if (d.rows)
+            collopt_problem_in_rows(&p, &p);
         collopt_set_parameters(&p, &d.choice);
         plan->recorded = collopt_recorder_name(plan->algorithm->name);
     }
@@ -278,7 +331,7 @@ static bool decide(struct collopt_comm *c, struct collopt_plan *plan,
         return false;
     }
     say_decision(c, plan, &d, &p);
-    return !plan->algorithm || bind_plan(c, plan, &p);
+    return !plan->algorithm || bind_choice(c, plan, call, &d, &p);
 }
 
 struct collopt_plan *collopt_plan_make(struct collopt_comm *c, const struct collopt_call *call,
@@ -294,7 +347,7 @@ struct collopt_plan *collopt_plan_make(struct collopt_comm *c, const struct coll
                                    .in_place = call->in == MPI_IN_PLACE,
                                    .root = call->root,
                                    .count = collopt_call_key(call, c->ranks),
-                                   .facts = *f,
+                                   .facts = *f, .element = *f,
                                    .mode = call->mode, .candidate = call->candidate };
     arithmetic = collopt_default_fpenv();
     made = copy_counts(plan, call, c->ranks) && decide(c, plan, call);

@@ -8,8 +8,8 @@
 #include "mpi/comm/hints.h"
 #include "mpi/host/attributes.h"
 #include "mpi/host/call.h"
-#include "select/decide.h"
 #include "select/break_even.h"
+#include "select/prediction_cache.h"
 #include "settings/settings.h"
 
 static enum collopt_surroundings surroundings(const struct collopt_comm *c)

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "base/memo.h"
+#include "kernels/exact_words.h"
 #include "mpi/host/attributes.h"
 #include "mpi/host/call.h"
 #include "mpi/host/host.h"
@@ -55,6 +56,14 @@ struct collopt_plan_data {         /* how the messages of a plan carry the data 
     bool types_made;            /* some wire has a datatype that was made from the call's */
 };
 
+/* A sum that is rounded once and travels as exact accumulators. */
+struct collopt_plan_rows {
+    struct collopt_exact_words of;      /* no words: it does not */
+    size_t inputs, results;     /* elements that this rank contributes, and gets */
+    int operands;               /* ranks whose contributions are in a result */
+    ptrdiff_t in, out;          /* bytes from the start of scratch to the rows of both */
+};
+
 struct collopt_plan {
     /* what it is for */
     enum collopt_collective collective;
@@ -62,7 +71,7 @@ struct collopt_plan {
     int root;
     size_t count;               /* as in the call; Reduce_scatter: hash of the counts */
     size_t *counts;             /* Reduce_scatter, else NULL */
-    struct collopt_facts facts;
+    struct collopt_facts facts; /* of the call */
     uint64_t stamp;             /* of handles, from before FACTS were last seen to be right */
     enum collopt_mode mode;     /* as in the call, and its candidate */
     unsigned char candidate;
@@ -73,6 +82,9 @@ struct collopt_plan {
     const struct collopt_algorithm *algorithm;
     enum collopt_reason passed; /* why, if it is the host's */
     const struct collopt_bound *bound;
+    /* what the schedule combines: FACTS, or those of the words of rows */
+    struct collopt_facts element;
+    struct collopt_plan_rows rows;
     struct collopt_wire *wire;  /* [bound->messages] */
     /* [bound->slots] bytes from the start of scratch to the slot's element 0 */
     ptrdiff_t *slot;

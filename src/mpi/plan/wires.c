@@ -45,7 +45,7 @@ static int pieces_of(const struct collopt_plan *plan, const struct collopt_wire 
         int gap = w->units > 1 && (last || fill) ? plan->data.tail : 0;
 
         at[n] = displacement_of(w, place, r->place, origin)
-            + (MPI_Aint)r->at * plan->facts.extent;
+            + (MPI_Aint)r->at * plan->element.extent;
         length[n++] = (int)r->n * w->units - gap;
         if (fill && gap > 0) {
             at[n] = at[n - 1];
@@ -83,8 +83,8 @@ static bool one_place(const struct collopt_message *m)
 static bool carries_gaps(const struct collopt_plan *plan, const struct collopt_message *m,
                          bool near)
 {
-    bool eager_without = m->n * plan->facts.size <= plan->data.eager
-        && m->n * (size_t)plan->facts.extent > plan->data.eager;
+    bool eager_without = m->n * plan->element.size <= plan->data.eager
+        && m->n * (size_t)plan->element.extent > plan->data.eager;
 
     return plan->data.gaps && (near || !eager_without);
 }
@@ -121,7 +121,7 @@ bool collopt_lies_in_order(const struct collopt_comm *c, const struct collopt_fa
  * another rank's datatype for the same data in yet another. */
 bool collopt_is_plain(const struct collopt_plan *plan)
 {
-    return plan->data.ordered || (plan->facts.dense && !collopt_is_derived(&plan->facts));
+    return plan->data.ordered || (plan->element.dense && !collopt_is_derived(&plan->element));
 }
 
 /* A message carries a tag of its receiver's. */
@@ -130,8 +130,8 @@ static bool set_wire(struct collopt_comm *c, struct collopt_plan *plan, const bo
     const struct collopt_message *m = &plan->bound->message[i];
     struct collopt_wire *w = &plan->wire[i];
     bool gaps = carries_gaps(plan, m, near && near[m->peer]);
-    MPI_Datatype unit = gaps ? MPI_BYTE : plan->facts.type;
-    int units = gaps ? (int)plan->facts.extent : 1;
+    MPI_Datatype unit = gaps ? MPI_BYTE : plan->element.type;
+    int units = gaps ? (int)plan->element.extent : 1;
     struct collopt_peer peer = collopt_peer(c, m->peer),
                         receiver = collopt_peer(c, m->send ? m->peer : c->rank);
 
@@ -139,18 +139,18 @@ static bool set_wire(struct collopt_comm *c, struct collopt_plan *plan, const bo
                                 .tag = receiver.tags + collopt_tag_of(m),
                                 .count = (int)m->n * units - (gaps ? plan->data.tail : 0),
                                 .place = m->run[0].place,
-                                .at = (ptrdiff_t)m->run[0].at * plan->facts.extent,
+                                .at = (ptrdiff_t)m->run[0].at * plan->element.extent,
                                 .type = unit,
                                 .unit = unit,
                                 .units = units,
                                 .message = m };
-    w->bytes = gaps ? (size_t)w->count : m->n * plan->facts.size;
+    w->bytes = gaps ? (size_t)w->count : m->n * plan->element.size;
     w->repeats = m->repeats;
     w->flat = collopt_is_plain(plan) || (gaps && m->runs == 1);
     if (near && near[m->peer]
         && !(w->link = collopt_link_to(c, m, w->bytes)))
         return false;
-    plan->data.derived |= w->link && collopt_is_derived(&plan->facts);
+    plan->data.derived |= w->link && collopt_is_derived(&plan->element);
     if (m->send)
         plan->sent[w->link ? COLLOPT_SENT_BY_SHM : COLLOPT_SENT_BY_HOST] += w->bytes;
     if (m->runs == 1)

@@ -148,6 +148,8 @@ static bool carry_on(struct p2p_request *q)
         err = q->rows->broken[row_of(q)] ? MPI_ERR_OTHER : begin(q);
     if (!err)
         err = collopt_execution_advance(&q->r.kept.execution, &done);
+    if (!err && done)
+        collopt_execution_end(&q->r.kept.execution);
     if (err || done)
         complete(q, err);
     return err || done;

@@ -12,6 +12,7 @@
 
 #include "mpi/run/execute.h"
 #include "base/hash.h"
+#include "kernels/exact_words.h"
 #include "kernels/isa.h"
 #include "kernels/kernels.h"
 #include "mpi/comm/comm.h"
@@ -31,7 +32,7 @@
 
 static char *address(const struct collopt_execution *e, const struct collopt_run *r)
 {
-    return e->place[r->place] + (ptrdiff_t)r->at * e->plan->facts.extent;
+    return e->place[r->place] + (ptrdiff_t)r->at * e->plan->element.extent;
 }
 
 /* ---- combining and copying ------------------------------------------------------------------- */
@@ -50,7 +51,7 @@ static int fold_by_host(struct collopt_execution *e, const struct collopt_step *
         e->frame = &here;
         collopt_record_wait(e->comm, e->comm->rank);
     }
-    err = collopt_combine_by_host(&e->plan->facts, address(e, &s->run[1]), address(e, &s->run[2]),
+    err = collopt_combine_by_host(&e->plan->element, address(e, &s->run[1]), address(e, &s->run[2]),
                                   s->run[0].n);
     if (blocking) {
         e->frame = NULL;
@@ -71,11 +72,11 @@ static bool was_left(const struct collopt_execution *e)
 
 static COLLOPT_OUT_OF_LINE int fold_any(struct collopt_execution *e, const struct collopt_step *s)
 {
-    if (!e->plan->facts.kernel)
+    if (!e->plan->element.kernel)
         return fold_by_host(e, s);
     for (int i = 1; i < s->runs; i++)
         e->operand[i - 1] = address(e, &s->run[i]);
-    collopt_fold_here(&e->plan->facts, address(e, &s->run[0]), s->runs - 1,
+    collopt_fold_here(&e->plan->element, address(e, &s->run[0]), s->runs - 1,
                       (const void *const *)e->operand, s->run[0].n);
     return MPI_SUCCESS;
 }
@@ -85,12 +86,12 @@ static COLLOPT_OUT_OF_LINE int fold_any(struct collopt_execution *e, const struc
 static COLLOPT_OUT_OF_LINE int prefixes(const struct collopt_execution *e,
                                         const struct collopt_step *s)
 {
-    const struct collopt_kernel *kernel = e->plan->facts.kernel;
+    const struct collopt_kernel *kernel = e->plan->element.kernel;
     void **vector = e->operand;
 
     for (int k = 0; k < s->runs; k++)
         vector[k] = address(e, &s->run[k]);
-    if (e->plan->facts.once)
+    if (e->plan->element.once)
         kernel->prefixes(vector, s->runs, s->run[0].n);
     else
         for (int k = 1; k < s->runs; k++)
@@ -100,7 +101,7 @@ static COLLOPT_OUT_OF_LINE int prefixes(const struct collopt_execution *e,
 
 static inline int fold(struct collopt_execution *e, const struct collopt_step *s)
 {
-    const struct collopt_kernel *kernel = e->plan->facts.kernel;
+    const struct collopt_kernel *kernel = e->plan->element.kernel;
 
     if (!kernel || s->runs != 3)
         return fold_any(e, s);
@@ -111,7 +112,7 @@ static inline int fold(struct collopt_execution *e, const struct collopt_step *s
 
 static inline int copy(const struct collopt_execution *e, const struct collopt_step *s)
 {
-    const struct collopt_facts *f = &e->plan->facts;
+    const struct collopt_facts *f = &e->plan->element;
     char *to = address(e, &s->run[0]), *from = address(e, &s->run[1]);
     size_t n = s->run[0].n;
 
@@ -346,6 +347,28 @@ static COLLOPT_OUT_OF_LINE int check_type(const struct collopt_comm *c, struct c
     return err;
 }
 
+/* Rows stand for the program's buffers until the end. */
+static COLLOPT_OUT_OF_LINE void load(struct collopt_execution *e)
+{
+    const struct collopt_plan_rows *rows = &e->plan->rows;
+    int64_t *in = (int64_t *)(void *)(e->scratch + rows->in);
+
+    collopt_exact_load(&rows->of, in, e->place[COLLOPT_IN], rows->inputs);
+    e->result = e->place[COLLOPT_OUT];
+    e->place[COLLOPT_IN] = (char *)in;
+    e->place[COLLOPT_OUT] = e->scratch + rows->out;
+}
+
+void collopt_execution_end(struct collopt_execution *e)
+{
+    const struct collopt_plan_rows *rows = &e->plan->rows;
+
+    if (rows->results > 0)
+        collopt_exact_round(&rows->of, e->result,
+                            (const int64_t *)(void *)(e->scratch + rows->out), rows->results,
+                            rows->operands);
+}
+
 int collopt_execution_begin(struct collopt_execution *e, struct collopt_comm *c,
                             struct collopt_plan *plan, const void *in, void *out)
 {
@@ -357,6 +380,8 @@ int collopt_execution_begin(struct collopt_execution *e, struct collopt_comm *c,
     e->begun = false;
     e->place[COLLOPT_IN] = plan->in_place ? out : (char *)in;
     e->place[COLLOPT_OUT] = out;
+    if (plan->rows.of.words > 0)
+        load(e);
     for (int i = 0; i < plan->bound->slots; i++)
         e->place[COLLOPT_FIRST_SLOT + i] = e->scratch + plan->slot[i];
     return __builtin_expect(plan->unchecked, 0) ? check_type(c, plan) : MPI_SUCCESS;
@@ -433,6 +458,8 @@ int collopt_execute(struct collopt_comm *c, struct collopt_plan *plan, const voi
     e->call = c->call;
     e->tags = (int)(c->call % COLLOPT_BLOCKING_ROWS) * COLLOPT_STRAND_TAGS;
     err = plan->bound->strands == 1 ? run_alone(e) : run_together(e);
+    if (!err)
+        collopt_execution_end(e);
     if (err || e->passing)
         collopt_execution_clear(e, err);
     if (err)

@@ -14,12 +14,14 @@ int collopt_execute(struct collopt_comm *c, struct collopt_plan *plan, const voi
 /* Of C's latest call: bytes sent by the host because a channel had no room. */
 uint64_t collopt_execution_diverted(const struct collopt_comm *c);
 
-/* The same in three functions.  begin() sends nothing; the caller then sets CALL and TAGS and
+/* The same in four functions.  begin() sends nothing; the caller then sets CALL and TAGS and
  * zeroes the steps. advance() goes on as far as possible without waiting; *DONE: to the end.
- * clear() frees the scratch, after an error or if it is PASSING. */
+ * end() then rounds sums that have travelled as exact accumulators. clear() frees the scratch,
+ * after an error or if it is PASSING. */
 int collopt_execution_begin(struct collopt_execution *e, struct collopt_comm *c,
                             struct collopt_plan *plan, const void *in, void *out);
 int collopt_execution_advance(struct collopt_execution *e, bool *done);
+void collopt_execution_end(struct collopt_execution *e);
 void collopt_execution_clear(struct collopt_execution *e, int err);
 
 #endif

@@ -38,6 +38,7 @@ struct collopt_execution {
     size_t room;                /* elements of each array */
     void **operand;             /* [most runs of a step] addresses, for the step that runs */
     char *scratch;
+    void *result;               /* the program's, where rows stand for it */
     size_t scratch_size;        /* bytes */
     bool passing;               /* the scratch is not kept when the call has ended */
     uint64_t diverted;          /* bytes sent by the host because a channel had no room */

@@ -16,7 +16,7 @@
 
 static char *address(const struct collopt_execution *e, int place, size_t at)
 {
-    return e->place[place] + (ptrdiff_t)at * e->plan->facts.extent;
+    return e->place[place] + (ptrdiff_t)at * e->plan->element.extent;
 }
 
 static void gather(const struct collopt_execution *e, const struct collopt_wire *w, char *payload)
@@ -29,7 +29,7 @@ static void gather(const struct collopt_execution *e, const struct collopt_wire 
         return;
     }
     for (int i = 0; i < m->runs; i++) {
-        size_t bytes = m->run[i].n * e->plan->facts.size;
+        size_t bytes = m->run[i].n * e->plan->element.size;
 
         collopt_write(&ch->writer, payload, address(e, m->run[i].place, m->run[i].at), bytes);
         payload += bytes;
@@ -47,8 +47,8 @@ static void scatter(const struct collopt_execution *e, const struct collopt_wire
     }
     for (int i = 0; i < m->runs; i++) {
         memcpy(address(e, m->run[i].place, m->run[i].at), payload,
-               m->run[i].n * e->plan->facts.size);
-        payload += m->run[i].n * e->plan->facts.size;
+               m->run[i].n * e->plan->element.size);
+        payload += m->run[i].n * e->plan->element.size;
     }
 }
 
