@@ -104,6 +104,13 @@ run 0 $some -o three.csv
 rows three.csv | sort >three.rows
 cmp -s two.rows three.rows || fail "an interrupted run differs: $(diff two.rows three.rows)"
 
+# Exact sums travel as accumulators, by algorithms that combine partial sums.
+run 0 --collectives allreduce --sizes 8 --algorithms auto --peers named --reproducible exact \
+    -o exact.csv
+grep -q 'COLLOPT_REPRODUCIBLE=exact' exact.csv || fail 'the mode is not in the file'
+grep -q ',allreduce,sum,double,16,8,auto,.*,correct,' exact.csv || fail 'no exact sum'
+grep -q ',auto,.*,\(gather\|alltoall\),' exact.csv && fail 'an exact sum does not travel as such'
+
 # Operations of all kinds; peers that get one wrong are no peers there.
 run 0 --collectives allreduce,reduce_scatter,scan --sizes 8K \
     --operations user,maxloc,noncommutative --algorithms auto --peers named -o operations.csv
