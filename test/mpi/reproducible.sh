@@ -91,7 +91,8 @@ accumulators()          # HOST
     names=recursive_doubling,binomial,sweep,window_doubling,circulant,ring
     # shellcheck disable=SC2086     # several variables
     for ranks in 2 5 8; do
-        quiet "$1" $ranks COLLOPT_REPRODUCIBLE=exact TEST_ALGORITHMS=$names $trees "$with" 700
+        quiet "$1" $ranks COLLOPT_REPRODUCIBLE=exact TEST_ALGORITHMS=$names $trees "$with" \
+            $((ranks < 8 ? 700 : 17))
     done
     # shellcheck disable=SC2086
     quiet "$1" 3 COLLOPT_REPRODUCIBLE=exact TEST_ALGORITHMS=$names COLLOPT_CUT=100 \
