@@ -33,7 +33,7 @@ compile generic.o -c "$source/src/kernels/reduce_tmpl.c" -DCOLLOPT_ISA=generic -
 compile neon.o    -c "$source/src/kernels/reduce_tmpl.c" -DCOLLOPT_ISA=neon
 compile sve.o     -c "$source/src/kernels/reduce_tmpl.c" -DCOLLOPT_ISA=sve -march=armv8.2-a+sve
 compile run -static "$source/src/kernels/kernels.c" "$source/src/kernels/isa.c" \
-    "$source/src/kernels/superaccumulator.c" \
+    "$source/src/kernels/exact_words.c" "$source/src/kernels/superaccumulator.c" \
     "$source/test/kernels_plain.c" "$source/test/kernels_cases.c" "$source/test/exact_cases.c" \
     "$source/test/exact_reference.c" "$source/test/total_cases.c" \
     "$build/generic.o" "$build/neon.o" "$build/sve.o" -lm

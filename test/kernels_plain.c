@@ -36,6 +36,8 @@ static long run(enum depth depth)
         long bad =
             collopt_exact_kernel(type) ? exact_cases_run(type, 12, message, sizeof message) : 0;
 
+        if (!bad && collopt_exact_kernel(type))
+            bad = exact_rows_run(type, message, sizeof message);
         if (bad)
             printf("WRONG (%ld): %s\n", bad, message);
         wrong += bad;

@@ -37,7 +37,7 @@ aarch64)
     try_isa sve COLLOPT_HAVE_SVE -march=armv8.2-a+sve ;;
 esac
 $cc $flags "$source/src/kernels/kernels.c" "$source/src/kernels/isa.c" \
-    "$source/src/kernels/superaccumulator.c" \
+    "$source/src/kernels/exact_words.c" "$source/src/kernels/superaccumulator.c" \
     "$source/test/kernels_plain.c" "$source/test/kernels_cases.c" "$source/test/exact_cases.c" \
     "$source/test/exact_reference.c" "$source/test/total_cases.c" $objects -lm \
     -o "$build/run" || exit 1
