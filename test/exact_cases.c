@@ -324,8 +324,8 @@ long exact_rows_run(enum collopt_type type, char *message, size_t room)
     for (size_t i = 0; i < sizeof ranks / sizeof *ranks; i++) {
         for (size_t x = 0; x < sizeof number / sizeof *number && !wrong; x++)
             wrong += run_many(ranks[i], number[x], message, room);
-        for (int k = 1; k <= ranks[i] && k <= 200 && !wrong; k += k < 5 ? 1 : k / 2)
-            wrong += run_rows(type, size, lanes, k, k < 5 ? LANES : 7, ranks[i],
+        for (int k = 1; k <= ranks[i] && k <= 100 && !wrong; k += k < 5 ? 1 : k)
+            wrong += run_rows(type, size, lanes, k, k < 5 ? 40 : 5, ranks[i],
                               collopt_type_name(type), message, room);
     }
     return wrong;
