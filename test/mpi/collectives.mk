@@ -2,8 +2,8 @@
 # compiled for each MPI as test/mpi/<mpi>/<program>; the scripts run them.
 
 MPI_TEST_NAMES = test_arithmetic test_calls test_check test_collectives test_communicators \
-	test_errors test_exact test_exact_sum test_gpu test_handles test_legal test_limits \
-	test_lives test_local \
+	test_errors test_exact test_exact_sum test_gpu test_handles test_invalid test_legal \
+	test_limits test_lives test_local \
 	test_pairs test_quirks test_rare \
 	test_reproducible test_requests test_settings test_threads test_trace test_waiting
 
@@ -45,6 +45,7 @@ MPI_TESTS = \
 	test/mpi/exact_sum.sh \
 	test/mpi/gpu.sh \
 	test/mpi/host.sh \
+	test/mpi/invalid.sh \
 	test/mpi/legal.sh \
 	test/mpi/limits.sh \
 	test/mpi/lives.sh \

@@ -6,6 +6,7 @@
 
 #include "mpi/call/entry.h"
 #include "base/clock.h"
+#include "mpi/comm/comm.h"
 #include "mpi/host/poll.h"
 #include "mpi/node/process.h"
 #include "mpi/request/request.h"
@@ -13,6 +14,13 @@
 #include "mpi/request/watched.h"
 #include "recorder/recorder.h"
 #include "report/timing.h"
+
+/* A call without room for its results is the host's to refuse, so it gets the call as it is.  Where
+ * MPI_STATUS_IGNORE is no null pointer, a null one is wrong. */
+static bool lacks_status(const MPI_Status *status)
+{
+    return !status && MPI_STATUS_IGNORE;
+}
 
 /* ---- one request ----------------------------------------------------------------------------- */
 
@@ -196,6 +204,46 @@ static int set_errors(int n, MPI_Status *statuses, int host_err)
     return MPI_ERR_IN_STATUS;
 }
 
+/* ---- refused by the host --------------------------------------------------------------------- */
+
+/* A request that is as wrong to complete without room for results, and of the communicator whose
+ * error handler hosts call then: handles of ours are of another, or of none.  A host's nonblocking
+ * reduction of one rank is complete at once, and of none. */
+static MPI_Request stand_in(const struct collopt_request *r, MPI_Request request)
+{
+    MPI_Request other;
+
+    if (collopt_comm_of(r->owner) != r->comm || (r->nonblocking && r->owner->ranks == 1)
+        || PMPI_Recv_init(NULL, 0, MPI_BYTE, MPI_PROC_NULL, 0, r->comm, &other))
+        return request;
+    return other;
+}
+
+static void free_stand_in(MPI_Request other, MPI_Request request)
+{
+    if (other != request)
+        PMPI_Request_free(&other);
+}
+
+static int wait_without_status(const struct collopt_request *r, MPI_Request request)
+{
+    MPI_Request other = stand_in(r, request);
+    int err = collopt_next.Wait(&other, NULL);
+
+    free_stand_in(other, request);
+    return err;
+}
+
+static int test_without_results(const struct collopt_request *r, MPI_Request request, int *flag,
+                                MPI_Status *status)
+{
+    MPI_Request other = stand_in(r, request);
+    int err = collopt_next.Test(&other, flag, status);
+
+    free_stand_in(other, request);
+    return err;
+}
+
 /* ---- completing all -------------------------------------------------------------------------- */
 
 static int wait_for_ours(struct collopt_request *r, MPI_Request *request, MPI_Status *status)
@@ -218,7 +266,10 @@ int collopt_entry_Wait(host_request *request, host_status *status)
 {
     struct collopt_request *r = collopt_requests_find_at(request);
 
-    return r ? wait_for_ours(r, request, status) : wait_for_hosts(request, status);
+    if (!r)
+        return wait_for_hosts(request, status);
+    return lacks_status(status) ? wait_without_status(r, *request)
+                                : wait_for_ours(r, request, status);
 }
 
 static int test_hosts(MPI_Request *request, int *flag, MPI_Status *status)
@@ -236,6 +287,8 @@ int collopt_entry_Test(host_request *request, int *flag, host_status *status)
 
     if (!r)
         return test_hosts(request, flag, status);
+    if (!flag || lacks_status(status))
+        return test_without_results(r, *request, flag, status);
     if (still_under_way(r)) {
         collopt_poke_progress(&r->poke);
         *flag = 0;
@@ -280,6 +333,8 @@ int collopt_entry_Waitall(int n, host_request *requests, host_status *statuses)
 
     if (!collopt_requests_any(n, requests))
         return wait_for_all_hosts(n, requests, statuses);
+    if (lacks_status(statuses))
+        return collopt_next.Waitall(n, requests, statuses);
     ours = take_out(n, requests);
     for (struct collopt_request *r = ours; r; r = r->array.next)
         finish(r);
@@ -302,6 +357,8 @@ int collopt_entry_Testall(int n, host_request *requests, int *flag, host_status 
 
     if (!collopt_requests_any(n, requests))
         return test_all_hosts(n, requests, flag, statuses);
+    if (!flag || lacks_status(statuses))
+        return collopt_next.Testall(n, requests, flag, statuses);
     *flag = 0;
     ours = take_out(n, requests);
     if ((waits = advance_all(ours)))
@@ -343,6 +400,8 @@ int collopt_entry_Testany(int n, host_request *requests, int *index, int *flag, 
 
     if (!collopt_requests_any(n, requests))
         return test_any_hosts(n, requests, index, flag, status);
+    if (!index || !flag || lacks_status(status))
+        return collopt_next.Testany(n, requests, index, flag, status);
     ours = take_out(n, requests);
     waits = advance_all(ours);
     err = test_any_hosts(n, requests, index, flag, status);
@@ -397,6 +456,8 @@ int collopt_entry_Waitany(int n, host_request *requests, int *index, host_status
 
     if (!collopt_requests_any(n, requests))
         return wait_for_any_hosts(n, requests, index, status);
+    if (!index || lacks_status(status))
+        return collopt_next.Waitany(n, requests, index, status);
     ours = take_out(n, requests);
     collopt_watching_begin(&w, n, requests, true);
     done = wait_for_any(ours, n, requests, index, &flag, status, &err);
@@ -469,6 +530,8 @@ int collopt_entry_Testsome(int n, host_request *requests, int *some, int *indice
 
     if (!collopt_requests_any(n, requests))
         return test_some_hosts(n, requests, some, indices, statuses);
+    if (!some || !indices || lacks_status(statuses))
+        return collopt_next.Testsome(n, requests, some, indices, statuses);
     ours = take_out(n, requests);
     waits = advance_all(ours);
     *some = 0;                  /* an error may leave it as it is */
@@ -502,6 +565,8 @@ int collopt_entry_Waitsome(int n, host_request *requests, int *some, int *indice
 
     if (!collopt_requests_any(n, requests))
         return wait_for_some_hosts(n, requests, some, indices, statuses);
+    if (!some || !indices || lacks_status(statuses))
+        return collopt_next.Waitsome(n, requests, some, indices, statuses);
     ours = take_out(n, requests);
     collopt_watching_begin(&w, n, requests, true);
     for (;;) {
@@ -525,8 +590,10 @@ static int look(MPI_Request request, int *flag, struct collopt_request **ours, M
 {
     struct collopt_request *r = *ours = collopt_requests_find_at(&request);
 
-    if (!r)
+    if (!r || !flag || lacks_status(status)) {
+        *ours = NULL;
         return collopt_next.Request_get_status(request, flag, status);
+    }
     *flag = !still_under_way(r);
     if (*flag)
         fill_in(status);
@@ -549,7 +616,7 @@ int collopt_entry_Request_get_status_all(int n, host_requests requests, int *fla
 {
     int err = MPI_SUCCESS;
 
-    if (!collopt_requests_any(n, requests))
+    if (!collopt_requests_any(n, requests) || !flag || lacks_status(statuses))
         return collopt_next.Request_get_status_all(n, requests, flag, statuses);
     *flag = 1;
     for (int i = 0; i < n && *flag && !err; i++) {
@@ -578,7 +645,7 @@ int collopt_entry_Request_get_status_any(int n, host_requests requests, int *ind
 {
     bool active = false;
 
-    if (!collopt_requests_any(n, requests))
+    if (!collopt_requests_any(n, requests) || !index || !flag || lacks_status(status))
         return collopt_next.Request_get_status_any(n, requests, index, flag, status);
     for (int i = 0; i < n; i++) {
         int err = look_whether_active(&requests[i], index, flag, status);
@@ -599,7 +666,7 @@ int collopt_entry_Request_get_status_some(int n, host_requests requests, int *so
 {
     bool active = false;
 
-    if (!collopt_requests_any(n, requests))
+    if (!collopt_requests_any(n, requests) || !some || !indices || lacks_status(statuses))
         return collopt_next.Request_get_status_some(n, requests, some, indices, statuses);
     *some = 0;
     for (int i = 0; i < n; i++) {

@@ -88,18 +88,26 @@ static const char *why_neither(const struct collopt_comm *c)
         : "no shared memory";
 }
 
-/* This rank alone has no memory for a plan.  It takes part in the agreement on a persistent
- * reduction, so that all ranks leave it to the host. */
-static enum collopt_outcome lacks_plan(struct collopt_comm *c, struct collopt_call *call, int *err)
+/* This rank alone may have no plan.  It takes part in the agreement on a persistent reduction, so
+ * that all ranks leave it to the host. */
+static enum collopt_outcome fall_back_together(struct collopt_comm *c,
+                                               struct collopt_call *call,
+                                               enum collopt_reason reason, int *err)
 {
     const char *why;
 
-    if (call->mode != COLLOPT_PERSISTENT) {
-        collopt_p2p_request_miss(c);
-        return failed(err, MPI_ERR_NO_MEM);
-    }
-    *err = collopt_p2p_request_make(NULL, c, &why);
-    return *err ? COLLOPT_FAILED : fall_back(call, COLLOPT_PASS_UNSUPPORTED);
+    if (call->mode == COLLOPT_PERSISTENT && (*err = collopt_p2p_request_make(NULL, c, &why)))
+        return COLLOPT_FAILED;
+    return fall_back(call, reason);
+}
+
+static enum collopt_outcome lacks_memory(struct collopt_comm *c, struct collopt_call *call,
+                                         int *err)
+{
+    if (call->mode == COLLOPT_PERSISTENT)
+        return fall_back_together(c, call, COLLOPT_PASS_UNSUPPORTED, err);
+    collopt_p2p_request_miss(c);
+    return failed(err, MPI_ERR_NO_MEM);
 }
 
 /* COLLOPT_RUN: by shared memory where *PLAN is NULL, else by messages. */
@@ -121,11 +129,11 @@ static enum collopt_outcome find_transport(struct collopt_comm *c, struct collop
     case COLLOPT_RUN:
         break;
     case COLLOPT_FALL_BACK:
-        return fall_back(call, COLLOPT_PASS_ARGUMENTS);
+        return fall_back_together(c, call, COLLOPT_PASS_ARGUMENTS, err);
     case COLLOPT_TOO_EARLY:
         return fall_back(call, COLLOPT_PASS_EARLY);
     case COLLOPT_FAILED:
-        return lacks_plan(c, call, err);
+        return lacks_memory(c, call, err);
     }
     return (*plan)->algorithm ? COLLOPT_RUN : fall_back(call, (*plan)->passed);
 }

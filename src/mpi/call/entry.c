@@ -97,7 +97,7 @@ int collopt_entry_Op_free(host_op *op)
 {
     int err;
 
-    if (collopt_requests_keep_op(op))
+    if (op && collopt_requests_keep_op(op))
         return MPI_SUCCESS;
     collopt_free_begins();
     err = collopt_next.Op_free(op);
@@ -109,7 +109,7 @@ int collopt_entry_Type_free(host_type *type)
 {
     int err;
 
-    if (collopt_requests_keep_type(type))
+    if (type && collopt_requests_keep_type(type))
         return MPI_SUCCESS;
     collopt_free_begins();
     err = collopt_next.Type_free(type);
@@ -129,7 +129,7 @@ int collopt_entry_Comm_free(host_comm *comm)
     uint64_t start = time_if_wanted();
     int err;
 
-    collopt_comm_leaves(*comm, &leaving);
+    collopt_comm_leaves(comm ? *comm : MPI_COMM_NULL, &leaving);
     err = collopt_next.Comm_free(comm);
     collopt_comm_left(&leaving, err);
     if (start > 0 && err == MPI_SUCCESS)
@@ -142,7 +142,7 @@ int collopt_entry_Comm_disconnect(host_comm *comm)
     struct collopt_leaving leaving;
     int err;
 
-    collopt_comm_leaves(*comm, &leaving);
+    collopt_comm_leaves(comm ? *comm : MPI_COMM_NULL, &leaving);
     err = collopt_next.Comm_disconnect(comm);
     collopt_comm_left(&leaving, err);
     return err;

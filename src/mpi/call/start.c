@@ -336,7 +336,7 @@ static enum collopt_outcome begin(struct collopt_call *call, MPI_Request *reques
         struct collopt_watched *watched = NULL; \
         int err; \
         \
-        if (make(&call, request, &watched, &err) != COLLOPT_FALL_BACK) \
+        if (request && make(&call, request, &watched, &err) != COLLOPT_FALL_BACK) \
             return err; \
         return collopt_watch(watched, request, collopt_host.id(SHAPE##_ARGS, info, request)); \
     }
@@ -348,7 +348,7 @@ static enum collopt_outcome begin(struct collopt_call *call, MPI_Request *reques
         struct collopt_watched *watched = NULL; \
         int err; \
         \
-        if (begin(&call, request, &watched, &err) != COLLOPT_FALL_BACK) \
+        if (request && begin(&call, request, &watched, &err) != COLLOPT_FALL_BACK) \
             return err; \
         return collopt_watch(watched, request, collopt_host.id(SHAPE##_ARGS, request)); \
     }
@@ -362,9 +362,31 @@ COLLOPT_COLLECTIVE_NAMES(ENTRIES, )
 
 /* ---- starting and freeing -------------------------------------------------------------------- */
 
-static int refuse(const struct collopt_request *r)
+/* A mistake with a request of ours is the host's to answer, by its code and by the handler that it
+ * calls: here for a null request, which is as wrong. */
+static int refuse(int (*function)(MPI_Request *))
 {
-    return collopt_requests_complain(r->owner, r->comm, MPI_ERR_REQUEST);
+    MPI_Request null = MPI_REQUEST_NULL;
+    int err = function(&null);
+
+    return err ? err : collopt_raise(MPI_COMM_WORLD, MPI_ERR_REQUEST);
+}
+
+/* MPI forbids to free and to cancel a nonblocking reduction.  The host answers as it does for one
+ * of its own.  That is of one rank, for which Open MPI allows what it refuses for others. */
+static int answer_as_for_its_own(const struct collopt_request *r, int (*function)(MPI_Request *))
+{
+    bool alone = collopt_comm_of(r->owner) == r->comm && r->owner->ranks == 1;
+    MPI_Request request;
+    int in = 0, out, err = collopt_host.Iallreduce(&in, &out, 1, MPI_INT, MPI_SUM, MPI_COMM_SELF,
+                                                   &request);
+
+    if (err)
+        return err;
+    err = function(&request);
+    if (request != MPI_REQUEST_NULL)
+        collopt_host.Wait(&request, MPI_STATUS_IGNORE);
+    return err || alone ? err : refuse(function);
 }
 
 /* Its owner's state may be another communicator's by now. */
@@ -396,23 +418,25 @@ static void trace_start(struct collopt_request *r)
         : NULL;
 }
 
-/* Only starts R, which is claimed. */
-static int start_claimed(struct collopt_request *r)
+/* R is claimed.  Is it inactive? */
+static bool may_start(struct collopt_request *r)
 {
-    struct collopt_noting noting;
-    int err;
-
-    if (r->nonblocking)
-        return MPI_ERR_REQUEST;
     if (collopt_state_of(r) == COLLOPT_DONE
         && atomic_load(&r->handle.shown) == COLLOPT_SHOWN_COMPLETE) {
         collopt_request_count(r);            /* it was completed past collopt */
         collopt_handle_settle(&r->handle);
         collopt_set_state(r, COLLOPT_INACTIVE);
     }
-    if (collopt_state_of(r) != COLLOPT_INACTIVE)
-        return MPI_ERR_REQUEST;
-    if ((err = collopt_handle_activate(&r->handle)))
+    return collopt_state_of(r) == COLLOPT_INACTIVE;
+}
+
+/* Only starts R, which is claimed. */
+static int start_claimed(struct collopt_request *r)
+{
+    struct collopt_noting noting;
+    int err = collopt_handle_activate(&r->handle);
+
+    if (err)
         return err;
     record_start(r);
     trace_start(r);
@@ -436,13 +460,20 @@ static int start_by_next(MPI_Request *request)
 
 static int start(MPI_Request *request, struct collopt_request *r)
 {
-    int err;
+    bool inactive;
+    int err = MPI_SUCCESS;
 
     if (!r)
         return start_by_next(request);
+    if (r->nonblocking)
+        return collopt_next.Start(request);     /* which refuses ours: it is not persistent */
     collopt_request_claim_surely(r);
-    err = start_claimed(r);
+    inactive = may_start(r);
+    if (inactive)
+        err = start_claimed(r);
     collopt_request_unclaim(r);
+    if (!inactive)
+        return refuse(collopt_next.Start);
     if (err)
         return collopt_requests_complain(r->owner, r->comm, err);
     collopt_async_wake();
@@ -454,10 +485,41 @@ int collopt_entry_Start(host_request *request)
     return start(request, collopt_requests_find_at(request));
 }
 
+/* Hosts look at all requests before they start the first. */
+static bool refused_by_host(int n, const MPI_Request *requests)
+{
+    for (int i = 0; i < n; i++) {
+        const struct collopt_request *r = collopt_requests_find(requests[i]);
+
+        if (requests[i] == MPI_REQUEST_NULL || (r && r->nonblocking))
+            return true;
+    }
+    return false;
+}
+
+static bool any_active(int n, const MPI_Request *requests)
+{
+    bool active = false;
+
+    for (int i = 0; i < n && !active; i++) {
+        struct collopt_request *r = collopt_requests_find(requests[i]);
+
+        if (!r)
+            continue;
+        collopt_request_claim_surely(r);
+        active = !may_start(r);
+        collopt_request_unclaim(r);
+    }
+    return active;
+}
+
 int collopt_entry_Startall(int n, host_request *requests)
 {
-    if (!collopt_requests_any(n, requests) && !collopt_watched_any(n, requests))
+    if ((!collopt_requests_any(n, requests) && !collopt_watched_any(n, requests))
+        || refused_by_host(n, requests))
         return collopt_next.Startall(n, requests);
+    if (any_active(n, requests))
+        return refuse(collopt_next.Start);
     for (int i = 0; i < n; i++) {
         int err = start(&requests[i], collopt_requests_find(requests[i]));
 
@@ -473,12 +535,12 @@ int collopt_entry_Request_free(host_request *request)
     bool ours = false;
     int err;
 
-    if (r && r->nonblocking)  /* as MPI says, and hosts do */
-        return refuse(r);
     if (!r) {
         collopt_watch_frees(request);
         return collopt_next.Request_free(request);
     }
+    if (r->nonblocking && (err = answer_as_for_its_own(r, collopt_next.Request_free)))
+        return err;
     collopt_request_claim_surely(r);
     ours = collopt_requests_remove(r);
     err = collopt_handle_free(&r->handle, request);
@@ -493,5 +555,8 @@ int collopt_entry_Cancel(host_request *request)
 {
     const struct collopt_request *r = collopt_requests_find_at(request);
 
-    return r ? refuse(r) : collopt_next.Cancel(request);
+    if (!r)
+        return collopt_next.Cancel(request);
+    return r->nonblocking ? answer_as_for_its_own(r, collopt_next.Cancel)
+                          : refuse(collopt_next.Cancel);
 }

@@ -6,10 +6,23 @@
 #include "mpi/comm/comm.h"
 #include "mpi/host/attributes.h"
 #include "mpi/host/handles.h"
+#include "mpi/node/world.h"
 #include "mpi/plan/pays.h"
 #include "mpi/plan/plan.h"
 #include "mpi/plan/store.h"
 #include "settings/settings.h"
+
+/* Where messages are sent the host refuses datatypes that are not committed.  A rank alone sends
+ * none, and a request later than the call, so the host is asked. */
+static bool is_committed(const struct collopt_comm *c, const struct collopt_call *call,
+                         const struct collopt_facts *f)
+{
+    bool sends = c->ranks > 1 && call->mode == COLLOPT_BLOCKING;
+    char nothing;
+
+    return sends || f->predefined || f->predefined_type || !collopt_world()
+        || PMPI_Send(&nothing, 1, f->type, MPI_PROC_NULL, 0, collopt_world_comm()) == MPI_SUCCESS;
+}
 
 /* A call like no other before it, or one whose handles may mean something else by now: then a plan
  * that was found says nothing of this call.  COLLOPT_FALL_BACK: not ours to judge, here as on
@@ -22,7 +35,7 @@ static COLLOPT_OUT_OF_LINE enum collopt_outcome learn(struct collopt_comm *c,
     struct collopt_facts f;
 
     if (call->root < 0 || call->root >= c->ranks || !collopt_facts(call->op, call->type, &f)
-        || f.size == 0)
+        || f.size == 0 || !is_committed(c, call, &f))
         return COLLOPT_FALL_BACK;
     if (call->mode != COLLOPT_PERSISTENT && !collopt_plan_pays(c, call, &f))
         return COLLOPT_TOO_EARLY;

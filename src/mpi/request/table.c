@@ -199,6 +199,8 @@ static void release(struct collopt_request *r)
     free_handles(r);
     if (ops && ops->release)
         ops->release(r);
+    if (r->comparison)
+        collopt_comparison_free(r->comparison);
 }
 
 /* ---- in the progress of the host ------------------------------------------------------------- */
@@ -401,8 +403,6 @@ struct collopt_request *collopt_requests_take_idle(void)
 static void empty(struct collopt_request *r)
 {
     release(r);
-    if (r->comparison)
-        collopt_comparison_free(r->comparison);
     collopt_request_clear(r);
 }
 
