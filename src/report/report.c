@@ -621,6 +621,9 @@ static void json_makings(struct collopt_json *j, const struct makings *m)
     collopt_json_end(j);
 }
 
+/* Raised where a reader of earlier reports would misread those of now: not by new members. */
+enum { SCHEMA = 1 };
+
 static void write_json(const struct collopt_report *r, FILE *to, const struct collopt_report_by *by)
 {
     struct collopt_json j = { .to = to };
@@ -629,6 +632,7 @@ static void write_json(const struct collopt_report *r, FILE *to, const struct co
     version_text(version, sizeof version);
     collopt_json_object(&j, NULL);
     collopt_json_text(&j, "collopt", version);
+    collopt_json_count(&j, "schema", SCHEMA);
     collopt_json_text(&j, "mpi", by->mpi);
     collopt_json_count(&j, "ranks", (uint64_t)by->ranks);
     collopt_json_flag(&j, "combined", by->rank == COLLOPT_ALL_RANKS);

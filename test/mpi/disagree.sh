@@ -63,9 +63,29 @@ builds()                # HOST
     done
 }
 
+# A rank without collopt: the others wait for it, and say so.
+mixed()                 # HOST
+{
+    : >"$work/said"
+    # shellcheck disable=SC2016
+    LAUNCH_SECONDS=120 launch "$1" 2 \
+        sh -c '[ "${OMPI_COMM_WORLD_RANK-${PMI_RANK-}}" = 1 ] || export LD_PRELOAD="$1"
+        shift; exec "$@"' sh "$library" "$(program "$1" settings)" allreduce=6 &
+    job=$! looks=0
+    until grep -q '^collopt: ' "$work/said" || [ $looks = 600 ]; do
+        sleep 0.2
+        looks=$((looks + 1))
+    done
+    kill -TERM "$(pgrep -P $job | head -n 1)"       # timeout passes it on
+    wait $job
+    said 1 '^collopt: rank 0 has waited in MPI_Init for other ranks for 10 seconds: ' "$1, mixed"
+    said 0 '^rank [0-9]*: run' "$1, mixed"
+}
+
 disagree()              # HOST
 {
     builds "$1"
+    mixed "$1"
     # Rank 0 compares and tells; it differs in one half of the variables, another rank in the other.
     rank=0
     for variable in COLLOPT_AFTER=1 COLLOPT_AFTER=5 COLLOPT_ALLREDUCE=ring \

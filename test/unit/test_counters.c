@@ -312,6 +312,7 @@ static const char combined[] =
     "  \"collopt\": \""
     "%d.%d.%d"
     "\",\n"
+    "  \"schema\": 1,\n"
     "  \"mpi\": \"Open \\\"MPI\\\"\\u000a4\",\n"
     "  \"ranks\": 3,\n"
     "  \"combined\": true,\n"

@@ -17,6 +17,9 @@ NESTED = "called from inside a collective"
 EARLY = "among the first calls"
 
 
+SCHEMA = 1                      # of src/report/report.c
+
+
 class BadReport(Exception):
     """A message that begins with the file, and the line where there is one."""
 
@@ -363,6 +366,10 @@ def parse(name, text):
     if not isinstance(whole, dict) or "collopt" not in whole:
         raise BadReport('%s:1: is no report of COLLOPT_REPORT: it is no object that has "collopt"'
                         % clean(name))
+    schema = r.count(whole, [], "schema", SCHEMA)
+    if schema != SCHEMA:
+        raise BadReport(clean("%s: schema is %d, of collopt %s; this reads %d: use that version's "
+                              "collopt-report" % (name, schema, whole["collopt"], SCHEMA)))
     combined = r.flag(whole, [], "combined")
     rank = None if combined else r.count(whole, [], "rank")
     ranks = r.count(whole, [], "ranks", least=1)

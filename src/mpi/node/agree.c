@@ -12,9 +12,11 @@
 #include "config.h"
 
 #include <limits.h>
+#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <time.h>
 
 #include "mpi/node/agree.h"
 #include "base/hash.h"
@@ -106,6 +108,57 @@ static bool all_equal(const double least[2])
     return bits_of(least[0]) == (bits_of(least[1]) ^ sign);
 }
 
+static time_t time_now(void)
+{
+    struct timespec t = { 0 };
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return t.tv_sec;
+}
+
+/* Says once that this rank has waited for PATIENCE seconds in MPI_Init.  Two ranks do, since one of
+ * them may be the one that lacks collopt. */
+static void say_who_is_missing(MPI_Comm comm, time_t since, bool *said)
+{
+    enum { PATIENCE = 10 };
+    int rank;
+
+    if (*said || time_now() - since < PATIENCE)
+        return;
+    *said = true;
+    if (PMPI_Comm_rank(comm, &rank) == MPI_SUCCESS && rank <= 1)
+        collopt_warn_here("rank %d has waited in MPI_Init for other ranks for %d seconds: collopt "
+                          "must be loaded by all ranks of a job or by none", rank, PATIENCE);
+}
+
+/* MIN over N doubles.  In MPI_Init some ranks may run without collopt and be at the program's first
+ * call: it must not meet what is sent here, so it is a nonblocking reduction, which hosts keep apart
+ * from blocking calls. */
+static int reduce_in_init(const double *mine, double *all, int n, MPI_Comm comm)
+{
+    MPI_Request request;
+    time_t begun = time_now();
+    bool said = false;
+    int done = 0, err = collopt_host.Iallreduce(mine, all, n, MPI_DOUBLE, MPI_MIN, comm, &request);
+
+    while (!err && !(err = collopt_host.Test(&request, &done, MPI_STATUS_IGNORE)) && !done) {
+        sched_yield();
+        say_who_is_missing(comm, begun, &said);
+    }
+    return err;
+}
+
+static int reduce(const double *mine, double *all, int n, MPI_Comm comm)
+{
+    bool in_init = comm == MPI_COMM_WORLD && !collopt_world_agreed();
+
+    if (strcmp(collopt_host_name, "smpi") == 0)         /* all ranks are one process */
+        in_init = false;
+
+    return in_init ? reduce_in_init(mine, all, n, comm)
+                   : collopt_host.Allreduce(mine, all, n, MPI_DOUBLE, MPI_MIN, comm);
+}
+
 /* The values are doubles: a rank that lacks the stack for integers (enough_stack()) can take
  * part. */
 bool collopt_agree_also(MPI_Comm comm, bool ready, uint64_t hash, bool *alike, bool *hash_alike)
@@ -118,7 +171,7 @@ bool collopt_agree_also(MPI_Comm comm, bool ready, uint64_t hash, bool *alike, b
     put(&mine[OF_SETTINGS], collopt_settings()->hash);
     put(&mine[OF_HASH], hash);
     mine[READINESS] = of_bits(ready && !collopt_fault_tolerant() ? one : 0);
-    if (collopt_host.Allreduce(mine, all, VALUES, MPI_DOUBLE, MPI_MIN, comm) != MPI_SUCCESS)
+    if (reduce(mine, all, VALUES, comm) != MPI_SUCCESS)
         return false;
     *alike = all_equal(&all[OF_VERSION]) && all_equal(&all[OF_SETTINGS]);
     *hash_alike = all_equal(&all[OF_HASH]);
@@ -243,8 +296,8 @@ static bool enough_stack(void)
         || stack.rlim_cur >= ENOUGH;
 }
 
-/* Called by all ranks right after MPI_Init.  A rank that runs without collopt cannot be
- * seen from here: the library has to be preloaded on all ranks or on none. */
+/* Called by all ranks right after MPI_Init.  A rank that runs without collopt does not come here:
+ * the library has to be preloaded on all ranks or on none. */
 void collopt_agree_on_world(bool memory)
 {
     bool alike, bundled, on = collopt_settings()->on, stack = enough_stack();
