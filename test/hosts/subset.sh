@@ -197,9 +197,9 @@ fi
 # it cannot run here.  That every program above ran with them loaded shows that they keep nothing
 # from running.
 # Their scripts choose the numbers of ranks.
-ran="$ran test_exact_sum test_gpu test_invalid test_legal test_lives test_quirks test_trace"
-ran="$ran test_waiting"
-for name in exact_sum.sh invalid.sh legal.sh lives.sh quirks.sh trace.sh waiting.sh hpcc.sh \
+ran="$ran test_exact_sum test_faults test_gpu test_invalid test_legal test_lives test_quirks"
+ran="$ran test_trace test_waiting"
+for name in exact_sum.sh faults.sh invalid.sh legal.sh lives.sh quirks.sh trace.sh waiting.sh hpcc.sh \
     python/preload.sh python/profile.sh; do
     script "test/mpi/$name"
 done

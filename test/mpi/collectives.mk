@@ -2,7 +2,7 @@
 # compiled for each MPI as test/mpi/<mpi>/<program>; the scripts run them.
 
 MPI_TEST_NAMES = test_arithmetic test_calls test_check test_collectives test_communicators \
-	test_errors test_exact test_exact_sum test_gpu test_handles test_invalid test_legal \
+	test_errors test_exact test_exact_sum test_faults test_gpu test_handles test_invalid test_legal \
 	test_limits test_lives test_local \
 	test_pairs test_quirks test_rare \
 	test_reproducible test_requests test_settings test_threads test_trace test_waiting
@@ -43,6 +43,7 @@ MPI_TESTS = \
 	test/mpi/disagree.sh \
 	test/mpi/errors.sh \
 	test/mpi/exact_sum.sh \
+	test/mpi/faults.sh \
 	test/mpi/gpu.sh \
 	test/mpi/host.sh \
 	test/mpi/invalid.sh \
@@ -87,6 +88,7 @@ EXTRA_DIST += \
 	test/mpi/gpu_standin.c \
 	test/mpi/trace.py \
 	test/mpi/waiting.py \
+	test/mpi/without_calls.py \
 	test/mpi/elements.c \
 	test/mpi/elements.h
 
