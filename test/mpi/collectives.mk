@@ -3,7 +3,7 @@
 
 MPI_TEST_NAMES = test_arithmetic test_calls test_check test_collectives test_communicators \
 	test_errors test_exact test_exact_sum test_faults test_gpu test_handles test_invalid test_legal \
-	test_limits test_lives test_local \
+	test_limits test_lives test_load test_local \
 	test_pairs test_quirks test_rare \
 	test_reproducible test_requests test_settings test_threads test_trace test_waiting
 
@@ -50,6 +50,7 @@ MPI_TESTS = \
 	test/mpi/legal.sh \
 	test/mpi/limits.sh \
 	test/mpi/lives.sh \
+	test/mpi/load.sh \
 	test/mpi/shm.sh \
 	test/mpi/local.sh \
 	test/mpi/locale.sh \

@@ -132,8 +132,8 @@ static void say_who_is_missing(MPI_Comm comm, time_t since, bool *said)
 }
 
 /* MIN over N doubles.  In MPI_Init some ranks may run without collopt and be at the program's first
- * call: it must not meet what is sent here, so it is a nonblocking reduction, which hosts keep apart
- * from blocking calls. */
+ * call: it must not meet what is sent here, so it is a nonblocking reduction, which hosts keep
+ * apart from blocking calls. */
 static int reduce_in_init(const double *mine, double *all, int n, MPI_Comm comm)
 {
     MPI_Request request;
