@@ -1,7 +1,7 @@
 /* Reductions in a world where something goes wrong.
  *
- *     test_faults FAULT [MARK]     none; kill, abort: the last rank ends so; stop: it is stopped for
- *                                  two seconds
+ *     test_faults FAULT [MARK]     none; kill, abort: the last rank ends so; stop: it is stopped
+ *                                  for two seconds
  *
  * MARK, of any content, tells these processes from others. */
 #include <signal.h>

@@ -188,7 +188,7 @@ class Reading(Files):
                 ('{"collopt": "0.1.0",\n\n "x" }', r':3: not JSON: Expecting .* at column 6'),
                 ('{"collopt": NaN}', "NaN is no number"), ("[" * 100000, "not JSON"),
                 (b"\n\xff\xfe", ":2: not UTF-8"),
-                (changed(2, "schema"), r": schema is 2, of collopt 0\.1\.0; this reads 1: use that"),
+                (changed(2, "schema"), r": schema is 2, of collopt 0\.1\.0; this reads 1: "),
                 (changed("one", "schema"), r': schema is "one"; it must be a whole number'),
                 (without("ranks"), r':1: the report has no "ranks"'),
                 (without("calls", "run"), r':\d+: run\[0\] has no "calls"'),

@@ -152,7 +152,8 @@ static int reduce(const double *mine, double *all, int n, MPI_Comm comm)
 {
     bool in_init = comm == MPI_COMM_WORLD && !collopt_world_agreed();
 
-    if (strcmp(collopt_host_name, "smpi") == 0)         /* all ranks are one process */
+    /* all ranks are one process; MPICH's nonblocking reductions fail where it tolerates faults */
+    if (strcmp(collopt_host_name, "smpi") == 0 || collopt_fault_tolerant())
         in_init = false;
 
     return in_init ? reduce_in_init(mine, all, n, comm)
