@@ -301,8 +301,8 @@ const struct collopt_rule *collopt_rules_next(const struct collopt_rules *r,
     size_t measured[COLLOPT_MEASURES];
 
     measure(p, measured);
-    for (const struct collopt_rule *rule = last ? last + 1 : r->rule; rule < r->rule + r->n; rule++)
-        if (holds(&rule->box, 1u << p->collective, kind, measured))
-            return rule;
+    for (int i = last ? (int)(last - r->rule) + 1 : 0; i < r->n; i++)
+        if (holds(&r->rule[i].box, 1u << p->collective, kind, measured))
+            return &r->rule[i];
     return NULL;
 }

@@ -547,6 +547,12 @@ static int look_for_file(struct collopt_settings *s, const struct collopt_settin
     return 1;
 }
 
+static void drop_adapt_rules(struct collopt_settings *s)
+{
+    free((char *)s->adapt_rules);
+    s->adapt_rules = NULL;
+}
+
 /* The host's first calls would be in the host's order, a tuned choice is another one elsewhere, and
  * candidates that take turns have as many orders. Returns how many settings have no effect. */
 static int make_reproducible(struct collopt_settings *s, bool after_given, bool rules_given,
@@ -574,7 +580,7 @@ static int make_reproducible(struct collopt_settings *s, bool after_given, bool 
              "COLLOPT_ADAPT has no effect: COLLOPT_REPRODUCIBLE is set, and candidates combine in "
              "different orders");
         s->adapt = false;
-        s->adapt_rules = NULL;
+        drop_adapt_rules(s);
         idle++;
     }
     s->after = 1;
@@ -626,7 +632,7 @@ int collopt_settings_from(struct collopt_settings *s, char *const *environment,
                                seen[row_named("COLLOPT_RULES", 13) - rows], warn);
     if (s->adapt_rules && !s->adapt) {
         tell(warn, "COLLOPT_ADAPT_RULES has no effect: nothing is learnt, COLLOPT_ADAPT is off");
-        s->adapt_rules = NULL;
+        drop_adapt_rules(s);
         wrong++;
     }
     s->hash = hash(s);

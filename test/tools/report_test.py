@@ -204,6 +204,8 @@ class Reading(Files):
                 (changed({"min": 2, "mean": 1, "max": 3}, "seconds"),
                  ":7: seconds: its mean is not between"),
                 (changed(1e999, "seconds", "max"), "not JSON|Infinity"),
+                (changed(10 ** 400, "seconds", "max"), ", 0 or more, and less than 1e15$"),
+                (changed(2 ** 64, "run", 0, "calls"), ", 1 or more, and less than 2\\^64$"),
                 (changed({}, "run"), "run is {}; it must be an array"),
                 (changed(7, "run", 0), r"run\[0\] is no object"),
                 (changed("%s%d", "run", 0, "bytes"), r'run\[0\].bytes is "%s%d"'),

@@ -92,11 +92,14 @@ START_TEST(nothing_to_read)
 {
     static const char *const all[] = { "",        "\n",    "\r\n\r\n",    "# nothing\n",
                                        "   \t\n", "#\0\n", "\xef\xbb\xbf" };
+    const struct collopt_topology t = { .nodes = 1 };
+    const struct collopt_problem p = { .ranks = 2, .count = 1, .size = 1, .topology = &t };
 
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         struct collopt_rules *r = parse(all[i]);
 
         ck_assert_msg(r && r->n == 0 && r->hash == 0, "%zu: %s", i, told);
+        ck_assert_ptr_null(collopt_rules_next(r, &p, NULL));
         collopt_rules_free(r);
     }
 }

@@ -191,6 +191,10 @@ static void share_out(struct workshop *w)
 {
     size_t ranks = (size_t)w->t.ranks, count = w->t.count;
 
+    if (w->t.block) {
+        memcpy(w->counts, w->t.block, ranks * sizeof *w->counts);
+        return;
+    }
     if (w->t.shape == TRIAL_RAGGED) {
         share_out_ragged(w->counts, ranks, count);
         return;
@@ -209,6 +213,8 @@ static int place_of(const struct trial *t, int rank, unsigned *random)
 {
     int p = t->ranks, group = 1;
 
+    if (t->place && t->algorithm->grouped)
+        return t->place[rank];
     switch (t->nodes) {
     case TRIAL_PAIRS:
         return rank / 2;
@@ -402,7 +408,7 @@ static bool alike(const struct trial *t, const struct collopt_problem *p, const 
 {
     return w->made && t->algorithm == w->t.algorithm && p->ranks == w->problem.ranks
         && p->root == w->problem.root && p->segments == w->problem.segments
-        && t->nodes == w->t.nodes && t->in_place == w->t.in_place
+        && t->nodes == w->t.nodes && !t->place && t->in_place == w->t.in_place
         && t->two_operands == w->t.two_operands
         && !memcmp(p->value, w->problem.value, sizeof p->value);
 }

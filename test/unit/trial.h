@@ -63,6 +63,9 @@ struct trial {
     bool in_turn;               /* what was cut is received piece by piece */
     int near;                   /* how many ranks share memory; 0: none, 1: all */
     size_t value[COLLOPT_PARAMETERS];   /* 0: the algorithm's preset */
+    /* not in words; NULL: as SHAPE and NODES say */
+    const size_t *block;        /* [ranks] of a Reduce_scatter; COUNT is their sum */
+    const int *place;           /* [ranks] of grouped algorithms: 0 to RANKS, equal on a node */
 };
 
 /* bytes of an element; characters that hold any words */

@@ -15,6 +15,8 @@ COLLECTIVES = ("reduce", "allreduce", "reduce_scatter", "reduce_scatter_block", 
                "reduce_local")
 NESTED = "called from inside a collective"
 EARLY = "among the first calls"
+# No process has counted more, nor run for more seconds: sums of such numbers are still numbers.
+MOST_COUNT, MOST_REAL = 2 ** 64, 1e15
 
 
 SCHEMA = 1                      # of src/report/report.c
@@ -249,14 +251,23 @@ class Reader:
         return value
 
     def count(self, at, path, key, missing=(), least=0):
-        return self.member(at, path, key, "a whole number, %d or more" % least,
-                           lambda v: isinstance(v, int) and not isinstance(v, bool) and v >= least,
-                           missing)
+        return self.member(at, path, key, "a whole number, %d or more" % least
+                           + self.below(at, key, MOST_COUNT, "2^64"),
+                           lambda v: isinstance(v, int) and not isinstance(v, bool)
+                           and least <= v < MOST_COUNT, missing)
 
     def real(self, at, path, key, missing=()):
-        return self.member(at, path, key, "a number, 0 or more",
+        return self.member(at, path, key,
+                           "a number, 0 or more" + self.below(at, key, MOST_REAL, "1e15"),
                            lambda v: isinstance(v, (int, float)) and not isinstance(v, bool)
-                           and v >= 0, missing)
+                           and 0 <= v < MOST_REAL, missing)
+
+    @staticmethod
+    def below(at, key, limit, text):
+        """What is to be said of a limit, where a number is beyond it."""
+        value = at[key] if isinstance(at, dict) and key in at else 0
+        beyond = isinstance(value, (int, float)) and value >= limit
+        return ", and less than " + text if beyond else ""
 
     def text_of(self, at, path, key, missing=()):
         return self.member(at, path, key, "a string", lambda v: isinstance(v, str), missing)
