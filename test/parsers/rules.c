@@ -30,7 +30,9 @@ static void decide(const struct collopt_rules *rules, const struct collopt_probl
 static void decide_some(const struct collopt_rules *rules)
 {
     static const size_t bytes[] = { 0, 8, 65536, SIZE_MAX };
-    const struct collopt_topology t = { .nodes = 2, .largest = 4, .least = 4, .grain = 4 };
+    static const int node[] = { 0, 0, 0, 0, 1, 1, 1, 1 };
+    const struct collopt_topology t = { .nodes = 2, .node = node, .largest = 4, .least = 4,
+                                        .grain = 4 };
 
     for (int c = 0; c < COLLOPT_COLLECTIVES; c++)
         for (int i = 0; i < 4; i++)

@@ -117,6 +117,10 @@ END
     cut -c1-70 dump >torn
     "$ps" --read torn >said 2>&1
     [ $? = 3 ] || fail "$1: lines that are torn"
+    # a state of a process that is no letter
+    awk '$3 == "process" { $18 = 183 } { print }' dump >spoilt
+    "$ps" --read spoilt >said 2>&1
+    [ $? = 3 ] || fail "$1: a process in no state"
     ! "$collopt" ps --longer 0.5 false >said 2>&1 || fail "$1: a launcher that fails"
     grep -q 'no node has answered: false has to start .*/collopt-ps there' said ||
         fail "$1: a launcher that fails"

@@ -156,6 +156,8 @@ static void next_text(struct reading *r, char to[COLLOPT_RECORDED_TEXT])
 
 static void read_process(struct reading *r, struct collopt_snapshot *s)
 {
+    int status;
+
     s->version = (uint32_t)next_number(r, 10);
     s->process = next_int(r, 0);
     s->rank = next_int(r, -1);
@@ -170,14 +172,16 @@ static void read_process(struct reading *r, struct collopt_snapshot *s)
     s->taken = next_number(r, 10);
     s->real = next_number(r, 10);
     s->pid = next_int(r, 0);
-    s->status = (char)next_int(r, 0);
+    status = next_int(r, 0);
     s->moved = next_int(r, 0);
     s->other_clock = next_int(r, 0);
     next_text(r, s->host);
     next_text(r, s->mpi);
     next_text(r, s->collopt);
     next_text(r, s->sleeps_in);
-    r->good = r->good && s->rank < s->ranks + (s->rank < 0);
+    s->status = (char)status;
+    r->good = r->good && s->rank < s->ranks + (s->rank < 0)
+        && (status == 0 || (status >= 'A' && status <= 'z'));
 }
 
 static void add_process(struct reading *r, const char *key)
@@ -229,13 +233,14 @@ static void add_members(struct reading *r, struct collopt_snapshot *s)
 
     if (!r->good || !c || c->ranks > COLLOPT_RECORDED_MEMBERS)
         return;
-    if (!c->member && !(c->member = malloc((size_t)c->ranks * sizeof *c->member))) {
-        r->no_memory = true;
-        return;
-    }
-    if (at == 0)
+    if (!c->member) {
+        if (!(c->member = malloc((size_t)c->ranks * sizeof *c->member))) {
+            r->no_memory = true;
+            return;
+        }
         for (int i = 0; i < c->ranks; i++)
             c->member[i] = -1;
+    }
     for (int i = at; r->good && i < c->ranks && *r->at; i++)
         c->member[i] = next_int(r, -1);
 }
