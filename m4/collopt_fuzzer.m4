@@ -7,7 +7,7 @@ AC_MSG_CHECKING([for a clang with libFuzzer])
 cat >conftest.fuzzer.c <<'END'
 #include <stddef.h>
 int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size);
-int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size) { return size > 3 && *data == 3; }
+int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size) { return size > 9 && *data; }
 END
 for collopt_clang in ${FUZZER_CC:-clang clang-19 clang-18 clang-17 clang-16 clang-15 clang-14}; do
   AS_IF([$collopt_clang -fsanitize=fuzzer,address,undefined conftest.fuzzer.c \

@@ -39,7 +39,3 @@ CLEANFILES += $(PARSERS:%=test/parsers/%) $(ARCHIVES:%=test/parsers/%/info) test
 TESTS += test/parsers/parsers.sh
 EXTRA_DIST += $(PARSERS_C) test/parsers/parsers.sh test/parsers/reports.py test/parsers/run \
 	test/parsers/corpus
-
-# One program on each MPI library under valgrind.
-TESTS += test/sanitized/memcheck.sh
-EXTRA_DIST += test/sanitized/judge.py test/sanitized/memcheck.sh

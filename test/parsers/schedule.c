@@ -13,7 +13,7 @@
 
 #include <stdlib.h>
 
-enum { RANKS = 20, STEPS = 20000 /* of all ranks */ };
+enum { RANKS = 14, STEPS = 6000 /* of all ranks */ };
 
 static const struct collopt_algorithm *algorithm_number(unsigned n)
 {

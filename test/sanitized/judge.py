@@ -3,9 +3,9 @@ with status 1.
 
 MPI libraries leak what they allocate in MPI_Init, which collopt's own MPI_Init calls.  So a leak
 concerns collopt where it has asked for the memory itself: where the first function of the stack
-that is none of the C library, of hwloc or of the checker is collopt's.  Any other error of a sanitizer
-concerns it, as nothing but collopt and its tests is compiled for it; one of valgrind wherever
-collopt is in the stack.
+that is none of the C library, of hwloc or of the checker is collopt's.  Any other error of a
+sanitizer concerns it, as nothing but collopt and its tests is compiled for it; one of valgrind
+where collopt is in the stack.
 
     judge.py SRC FILE...        SRC: the folder with the sources of the library
 """

@@ -1,5 +1,5 @@
-# Valgrind finds no error and no leak of collopt's after MPI_Finalize: a test program on two ranks of
-# each MPI library.  judge.py tells collopt's from the library's.
+# Valgrind finds no error and no leak of collopt's after MPI_Finalize: a test program on two ranks
+# of each MPI library.  judge.py tells collopt's from the library's.
 
 . "${COLLOPT_SOURCE:-.}/test/mpi/hosts.sh"
 command -v valgrind >/dev/null || skip "no valgrind"
