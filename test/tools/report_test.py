@@ -530,6 +530,9 @@ class Tool(Files):
         whole = self.tool("-o", "-", name)
         self.assertEqual(whole.count("<script"), 1)
         self.assertNotIn("<img", whole)
+        bad["passed"][0]["name"] = "half a character: \ud800"
+        name = self.write("b.json", bad)
+        self.assertIn('"half a character: ?"', self.tool("--openmetrics", name))
 
     def test_no_python(self):
         done = subprocess.run(["/bin/sh", TOOL, "x"], capture_output=True, text=True, timeout=60,

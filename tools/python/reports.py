@@ -248,6 +248,8 @@ class Reader:
             shown = json.dumps(value)
             shown = shown if len(shown) <= 40 else shown[:37] + "..."
             self.bad(path + [key], "%s is " + shown.replace("%", "%%") + "; it must be " + wanted)
+        if isinstance(value, str):      # JSON can write halves of a character, which UTF-8 cannot
+            return value.encode("utf-8", "replace").decode("utf-8")
         return value
 
     def count(self, at, path, key, missing=(), least=0):
