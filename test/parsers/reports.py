@@ -4,6 +4,7 @@ with one line that says where it is wrong.
     test/parsers/reports.py [SECONDS [SEED]]       a failure prints the file and the seed
 """
 
+import copy
 import io
 import json
 import os
@@ -70,7 +71,7 @@ def spoil(rng, whole):
     elif change == 3 and isinstance(at, list):
         at.append(at[key])
     else:
-        at[key] = rng.choice(VALUES)
+        at[key] = copy.deepcopy(rng.choice(VALUES))
 
 
 def spoil_bytes(rng, data):
