@@ -449,11 +449,12 @@ static bool compare_calls(const struct collopt_job *job, const struct collopt_gr
 /* The first call on G that does not match, as far back as is known. */
 static bool find_mismatch(struct collopt_job *job, const struct collopt_group *g, uint32_t last)
 {
-    for (uint32_t n = last > COLLOPT_RECORDED_CALLS ? last - COLLOPT_RECORDED_CALLS : 1; n <= last;
-         n++) {
+    uint32_t calls = last > COLLOPT_RECORDED_CALLS ? COLLOPT_RECORDED_CALLS + 1 : last;
+
+    while (calls-- > 0) {       /* LAST may be the largest number that there is */
         struct collopt_mismatch m;
 
-        if (!compare_calls(job, g, n, &m) || !collopt_room(job->mismatch, job->mismatches)) {
+        if (!compare_calls(job, g, last - calls, &m) || !collopt_room(job->mismatch, job->mismatches)) {
             free(m.rank);
             return false;
         }
