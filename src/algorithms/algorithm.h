@@ -260,9 +260,9 @@ size_t collopt_preset_by_model(const struct collopt_algorithm *a, const struct c
 size_t collopt_preset_radix(const struct collopt_algorithm *a, const struct collopt_problem *p,
                             int parameter);
 /* The default of value[PARAMETER] of A, chunks: a power of two, the fastest by the model,
- * preferring fewer chunks on small differences; *SECONDS, unless NULL, is its time. 1 where all levels share
- * links (in a node, or on a grid, whose links the model does not distinguish), and over TCP,
- * where concurrent messages of a rank slow each other. */
+ * preferring fewer chunks on small differences; *SECONDS, unless NULL, is its time. 1 where all
+ * levels share links (in a node, or on a grid, whose links the model does not distinguish), and
+ * over TCP, where concurrent messages of a rank slow each other. */
 size_t collopt_preset_chunks(const struct collopt_algorithm *a, const struct collopt_problem *p,
                              int parameter, double *seconds);
 /* The default of value[PARAMETER] of A, lambda: near the slots that a message of BYTES takes,

@@ -14,10 +14,10 @@
  * constants, which serves 2^50 for twice the time.  Where that fails too, as for infinities and
  * NaN, the terms of the block are added to the superaccumulator one by one.
  *
- * A product of doubles is two terms, the rounded product and its error, which a fused
- * multiply-add finds, or Dekker's halves.  The error may have no place among doubles if the product is below 2^-960; but no constant is so small
- * that such a product is not lost, except where it is rounded to 0.  Products of floats are exact
- * as doubles.
+ * A product of doubles is two terms, the rounded product and its error, which a fused multiply-add
+ * finds, or Dekker's halves.  The error may have no place among doubles if the product is below
+ * 2^-960; but no constant is so small that such a product is not lost, except where it is rounded
+ * to 0.  Products of floats are exact as doubles.
  *
  * Lanes without a constant begin as -0, which changes no sum, not even that of other -0.
  *
@@ -51,7 +51,7 @@ enum {
 };
 
 /* The blocks of one call that were added by constants, and what the next one is tried with.  What
- * lanes have gained is a difference of their bits, as they keep the exponents of their constants. */
+ * lanes have gained is a difference of bits, as they keep the exponents of their constants. */
 struct constants {
     double most;                /* no term is greater; a power of 2, or 0: not known */
     bits_vector gained[3];      /* in units of the last bits of the constants */
@@ -731,7 +731,9 @@ void PASTE(collopt_add_terms_, COLLOPT_ISA)(struct collopt_superaccumulator *a,
 
     collopt_exact_widen(a, 0, COLLOPT_BUCKETS);
     for (size_t at = 0; at < t->count; at += BLOCK) {
-        add_block(a, t, at, t->count - at < BLOCK ? t->count - at : BLOCK, usual ? &constants : NULL);
+        size_t n = t->count - at < BLOCK ? t->count - at : BLOCK;
+
+        add_block(a, t, at, n, usual ? &constants : NULL);
         if (++blocks % BLOCKS_OF_CARRY == 0)
             collopt_exact_carry(a);
     }

@@ -454,7 +454,8 @@ static bool find_mismatch(struct collopt_job *job, const struct collopt_group *g
     while (calls-- > 0) {       /* LAST may be the largest number that there is */
         struct collopt_mismatch m;
 
-        if (!compare_calls(job, g, last - calls, &m) || !collopt_room(job->mismatch, job->mismatches)) {
+        if (!compare_calls(job, g, last - calls, &m)
+            || !collopt_room(job->mismatch, job->mismatches)) {
             free(m.rank);
             return false;
         }

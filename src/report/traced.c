@@ -150,8 +150,12 @@ struct collopt_traced *collopt_traced_add(const struct collopt_traced *call)
 
 void collopt_traced_end(struct collopt_traced *call)
 {
-    if (call && call->took == COLLOPT_NOT_ENDED)
+    if (!call)
+        return;
+    pthread_mutex_lock(&lock);          /* the call may be looked at, in MPI_Abort */
+    if (call->took == COLLOPT_NOT_ENDED)
         call->took = (collopt_now() - call->entered) & COLLOPT_NOT_ENDED;
+    pthread_mutex_unlock(&lock);
 }
 
 uint64_t collopt_traced_dropped(void)
@@ -185,9 +189,9 @@ const struct collopt_traced **collopt_traced_sorted(size_t *n)
     for (const struct piece *p = list ? first : NULL; p; p = p->next)
         for (size_t i = 0; i < p->used; i++)
             list[(*n)++] = &p->call[i];
-    pthread_mutex_unlock(&lock);
     if (list)
         qsort(list, *n, sizeof *list, by_entry);
+    pthread_mutex_unlock(&lock);
     return list;
 }
 

@@ -222,7 +222,7 @@ static MPI_Request stand_in(const struct collopt_request *r, MPI_Request request
 static void free_stand_in(MPI_Request other, MPI_Request request)
 {
     if (other != request)
-        PMPI_Request_free(&other);
+        collopt_host.Request_free(&other);
 }
 
 static int wait_without_status(const struct collopt_request *r, MPI_Request request)

@@ -116,8 +116,8 @@ static bool number_machines(const struct room *room, int ranks)
     return several;
 }
 
-/* Can this rank map the memory of all ranks of its machine, and are all of its name there?  Ranks of
- * one name are one node anyway, and a node shares memory as a whole or not at all. */
+/* Can this rank map the memory of all ranks of its machine, and are all of its name there?  Ranks
+ * of one name are one node anyway, and a node shares memory as a whole or not at all. */
 static bool reaches_all(const struct room *room, int rank, int ranks, char *why, size_t size)
 {
     const struct place *mine = &room->place[rank];
