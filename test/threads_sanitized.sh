@@ -94,48 +94,25 @@ said 1 '^collopt: 8 threads say this once$' "threads without MPI"
 said 1 '^collopt: 8 threads decide this once$' "threads without MPI"
 said 1 '^collopt: COLLOPT_ALLREDUCE=bucket:dims=3x3 cannot serve 8 ranks, ' "threads without MPI"
 
-# Channels and journals of shared memory, and whether each order that they ask of memory is needed:
-# without it there is a race.
-queue()                 # channel|journal DIRECTORY: of the files in DIRECTORY/shm before ours
+# Channels and journals of shared memory.  Whether they need each order that they ask of memory:
+# test/orders.
+queue()                 # channel|journal
 {
-    sources=''
     wrapped=''
     [ "$1" != channel ] || wrapped=-Wl,--wrap=madvise
-    for source in channel journal segment; do
-        [ -f "$2/shm/$source.c" ] && sources="$sources $2/shm/$source.c" ||
-            sources="$sources $top/src/shm/$source.c"
-    done
     # shellcheck disable=SC2046,SC2086
-    compiled -iquote "$work/$2" "$top/test/unit/test_$1.c" $sources core/launcher.o \
-        core/control_groups.o core/contents.o core/text.o $(made CHECK_CFLAGS) \
-        $(made CHECK_LIBS) -lm -lpthread $wrapped -o "$1-$2"
+    compiled "$top/test/unit/test_$1.c" "$top/src/shm/channel.c" "$top/src/shm/journal.c" \
+        "$top/src/shm/segment.c" core/launcher.o core/control_groups.o core/contents.o \
+        core/text.o $(made CHECK_CFLAGS) $(made CHECK_LIBS) -lm -lpthread $wrapped -o "$1"
     # shellcheck disable=SC2086
-    CK_FORK=no timeout 300 $fixed "./$1-$2" >said 2>&1
-}
-
-relaxed()               # channel|journal FILE FUNCTION
-{
-    mkdir -p "$3/shm"
-    sed "/^[a-z].*[ *]$3(/,/^}/s/memory_order_\(release\|acquire\)/memory_order_relaxed/" \
-        "$top/src/shm/$2" >"$3/shm/$2"
-    ! cmp -s "$3/shm/$2" "$top/src/shm/$2" || fail "$2: no memory order in $3"
-    ! queue "$1" "$3" || fail "$2: the order in $3 is not missed"
+    CK_FORK=no timeout 300 $fixed "./$1" >said 2>&1
 }
 
 if [ -n "$(made CHECK_LIBS)" ]; then
     for queue in channel journal; do
-        queue $queue as_it_is || fail "$queue: status $?"
+        queue $queue || fail "$queue: status $?"
         said 0 'WARNING: ThreadSanitizer' "$queue"
     done
-    for function in taken send take look; do
-        relaxed channel channel.h collopt_channel_$function
-    done
-    relaxed journal journal.h collopt_reader_look
-    for function in collopt_journal_write passed_by_readers tell; do
-        relaxed journal journal.c $function
-    done
-    relaxed journal segment.c collopt_segment_publish
-    relaxed journal segment.c collopt_segment_find
 fi
 
 # shellcheck disable=SC2046
