@@ -673,7 +673,7 @@ static void leaks(long starts)
 /* Operations and datatypes that come and go. */
 static void renewed_handles(long renewals)
 {
-    long before = 0;
+    long before = resident();
 
     for (long n = 0; n < renewals; n++) {
         int give = (int)n, take = 0;
