@@ -140,7 +140,7 @@ static const struct special {
     { "COLLOPT_REPORT", 8, "/dev/null" },
     { "COLLOPT_TRACE", 8, "/dev/null" },
     { "COLLOPT_TRACE_SIZE", 0, NULL },          /* what has no room would be said */
-    { "COLLOPT_STALL", 8, "1000000|off" },             /* nobody waits so long */
+    { "COLLOPT_STALL", 0, NULL },       /* says where calls are not recorded */
     { "COLLOPT_STALL_ABORT", 0, NULL },
     { "COLLOPT_WAIT", 4, NULL },
     { "COLLOPT_ASYNC", 6, "thread" },
