@@ -60,7 +60,7 @@ struct constants {
 
 enum { BLOCKS_MOST = 1 << 10 }; /* two lanes gain at most 2^52 a block */
 
-/* What is summed as doubles. */
+/* Terms that are summed as doubles. */
 enum kind { DOUBLES, FLOATS, FLOAT_PRODUCTS };
 
 struct operands {
@@ -251,8 +251,8 @@ INLINE vector add_below(vector *sum, vector x)
     return x - (*sum - before);
 }
 
-/* What is lost is exact while sums have the exponent of FIRST, so that no term is greater than
- * they are. */
+/* Adds X, and its rounding error to the rest.  The error is exact while the sum has the exponent of
+ * FIRST: then no term is greater than the sum. */
 INLINE void add_sum_below(struct constant_lanes *s, vector x, vector first)
 {
     x = add_below(&s->sum, x);

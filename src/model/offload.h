@@ -27,7 +27,8 @@ extern const struct collopt_offload collopt_offloads[];
 /* COLLOPT_OFFLOAD=host */
 extern const struct collopt_offload collopt_offload_stated;
 
-/* What this process is asked.  SETTING: the value of a variable as text, false if there is none. */
+/* Questions about this process.  LOADED: is the library loaded?  SETTING writes the value of a
+ * variable as text, and returns false if there is none. */
 struct collopt_offload_asked {
     bool (*loaded)(const char *library);
     bool (*setting)(const char *name, char *value, size_t size);

@@ -79,7 +79,8 @@ struct collopt_noting collopt_noted_begun(const struct collopt_comm *c);
 struct collopt_noting collopt_noting_of(struct collopt_noted *n);
 /* A start was missed: later ones of this request have no notes.  N may be NULL. */
 void collopt_noted_lose(struct collopt_noted *n);
-/* What it is counted AS.  ROOT: this rank is the root of an MPI_Reduce. */
+/* Sets the collective of G, and the row AS which it is counted.  ROOT: this rank is the root of an
+ * MPI_Reduce. */
 void collopt_noting_describe(struct collopt_noting *g, struct collopt_noted *n, int collective,
                              struct collopt_counted as, bool root);
 /* It has ended without an error. */

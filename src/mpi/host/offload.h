@@ -2,8 +2,8 @@
 #ifndef COLLOPT_MPI_HOST_OFFLOAD_H
 #define COLLOPT_MPI_HOST_OFFLOAD_H
 
-/* What this process finds, after MPI_Init: a number as of collopt_offload_find().  Other ranks may
- * find something else. */
+/* After MPI_Init: the result of collopt_offload_find() for this process.  It may differ between
+ * ranks. */
 int collopt_host_offload(void);
 
 #endif
