@@ -47,7 +47,7 @@ same()                  # HOST RANKS MODE [VARIABLE=VALUE]...
 # What an error that ends the job is called: OMPI's class, or MPICH's words; and the function.
 words()
 {
-    grep -o 'MPI_ERR_[A-Z]*\|Invalid [A-Za-z_]*\|Null [A-Za-z_]*\|in [A-Za-z_]*: \|An error .*' \
+    grep -ao 'MPI_ERR_[A-Z]*\|Invalid [A-Za-z_]*\|Null [A-Za-z_]*\|in [A-Za-z_]*: \|An error .*' \
         "$work/said" | sort -u
 }
 

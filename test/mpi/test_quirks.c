@@ -72,6 +72,40 @@ static void duplicates(void)
     MPI_Comm_free(&made);
 }
 
+static bool frees(MPI_Request *request)
+{
+    bool freed = MPI_Request_free(request) == MPI_SUCCESS;
+
+    if (*request != MPI_REQUEST_NULL)
+        MPI_Wait(request, MPI_STATUS_IGNORE);
+    return freed;
+}
+
+/* As in duplicates(), rank 0's is under way.  The answers of a library that frees none say nothing
+ * about those. */
+static void frees_of_requests(void)
+{
+    static int in, out;
+    MPI_Request request;
+
+    MPI_Iallreduce(&in, &out, 1, MPI_INT, MPI_SUM, MPI_COMM_SELF, &request);
+    if (!frees(&request))
+        return;
+    if (world_rank > 0)
+        MPI_Recv(NULL, 0, MPI_INT, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Iallreduce(&in, &out, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &request);
+    if (world_rank == 0) {
+        bool freed = MPI_Request_free(&request) == MPI_SUCCESS;
+
+        expect(COLLOPT_FREES_UNDER_WAY, freed, "MPI_Request_free frees a reduction under way");
+        for (int to = 1; to < world_ranks; to++)
+            MPI_Send(NULL, 0, MPI_INT, to, 1, MPI_COMM_WORLD);
+    }
+    if (request != MPI_REQUEST_NULL)
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
 int main(int argc, char **argv)
 {
     int length;
@@ -79,12 +113,14 @@ int main(int argc, char **argv)
     begin(&argc, &argv, "test_quirks");
     MPI_Get_library_version(version, &length);
     MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     at("quirks", 60);
     if (checks_arguments())
         aliases();
     else if (world_rank == 0)
         printf("test_quirks: arguments are not checked: equal buffers were not tried\n");
     duplicates();
+    frees_of_requests();
     if (world_rank == 0)
         printf("test_quirks: %s, %.*s\n", collopt_implementation(ABI, version),
                (int)strcspn(version, ",\n"), version);

@@ -373,7 +373,8 @@ static int refuse(int (*function)(MPI_Request *))
 }
 
 /* MPI forbids to free and to cancel a nonblocking reduction.  The host answers as it does for one
- * of its own.  That is of one rank, for which Open MPI allows what it refuses for others. */
+ * of its own.  That one has completed, as it is of one rank: Open MPI allows there what it refuses
+ * for those that are under way. */
 static int answer_as_for_its_own(const struct collopt_request *r, int (*function)(MPI_Request *))
 {
     bool alone = collopt_comm_of(r->owner) == r->comm && r->owner->ranks == 1;
@@ -386,7 +387,7 @@ static int answer_as_for_its_own(const struct collopt_request *r, int (*function
     err = function(&request);
     if (request != MPI_REQUEST_NULL)
         collopt_host.Wait(&request, MPI_STATUS_IGNORE);
-    return err || alone ? err : refuse(function);
+    return err || alone || collopt_quirk(COLLOPT_FREES_UNDER_WAY) ? err : refuse(function);
 }
 
 /* Its owner's state may be another communicator's by now. */

@@ -25,6 +25,10 @@ static const struct row {
      * communicator is there when the request is complete, of which we are not told: info keys that
      * are meant for us cannot be kept for it. */
     { COLLOPT_IDUP_AT_ONCE, "mpich" },
+
+    /* A version whose MPI_Request_free takes nonblocking reductions (4.2 does, 4.0 does not) lets
+     * those go on that are under way.  Open MPI frees what has completed only. */
+    { COLLOPT_FREES_UNDER_WAY, "mpich" },
 };
 
 static const struct word {
