@@ -155,7 +155,8 @@ static size_t draw_long_count(struct fuzz_random *r, const struct call *c)
 {
     const struct element *e = c->what.kind.element;
     size_t extent = (size_t)(e[0].extent > e[1].extent ? e[0].extent : e[1].extent),
-           n = (100000 + fuzz_below(r, 100000)) / (extent ? extent : 1);
+           bytes = 100000 + fuzz_below(r, 100000),
+           n = (bytes < job.pieces ? bytes : job.pieces) / (extent ? extent : 1);
 
     return n > c->what.most ? c->what.most : n;
 }

@@ -287,13 +287,43 @@ static void run_threads(void)
 
 /* ---- arguments ------------------------------------------------------------------------------- */
 
-/* Very many messages take very long. */
-static size_t most_for_cut(size_t most)
+static size_t bytes_of(const char *text)
 {
-    const char *text = getenv("COLLOPT_CUT");
-    size_t cut = text ? strtoull(text, NULL, 10) * (strchr(text, 'K') ? 1024 : 1) : 0;
+    char *end;
+    size_t value = strtoull(text, &end, 10);
 
-    return cut > 0 && cut * 2000 < most ? cut * 2000 : most;
+    return *end == 'K' ? value * 1024 : *end == 'M' ? value << 20 : value;
+}
+
+/* The smallest "segment=" of a choice of algorithms, 0: none. */
+static size_t segment_of(const char *choice)
+{
+    static const char name[] = "segment=";
+    size_t least = 0;
+
+    while ((choice = strstr(choice, name))) {
+        choice += sizeof name - 1;
+        if (least == 0 || bytes_of(choice) < least)
+            least = bytes_of(choice);
+    }
+    return least;
+}
+
+/* Very many messages take very long: a vector goes in at most so many pieces. */
+static size_t most_by_pieces(void)
+{
+    enum { PIECES = 2000 };
+    size_t most = SIZE_MAX;
+
+    for (char **e = environ; *e; e++) {
+        size_t piece = strncmp(*e, "COLLOPT_CUT=", 12) == 0 ? bytes_of(*e + 12)
+            : strncmp(*e, "COLLOPT_", 8) == 0               ? segment_of(*e)
+                                                            : 0;
+
+        if (piece > 0 && piece < most / PIECES)
+            most = piece * PIECES;
+    }
+    return most;
 }
 
 static bool read_argument(const char *text)
@@ -344,7 +374,9 @@ static void read_job(int argc, char **argv)
                     argv[i]);
             exit(99);
         }
-    job.most = most_for_cut(job.most);
+    job.pieces = most_by_pieces();
+    if (job.most > job.pieces)
+        job.most = job.pieces;
 }
 
 int main(int argc, char **argv)

@@ -25,6 +25,7 @@ struct fuzz_job {               /* alike on all ranks */
     int threads;
     uint64_t steps;             /* of each thread */
     size_t most;                /* bytes of a vector */
+    size_t pieces;              /* bytes of a vector by the settings' size of pieces */
     uint64_t burst;             /* rows of short calls in a burst, at most */
     size_t churn;               /* so many times as many communicators are made and freed */
     /* only what the MPI library's own collectives can do: they may run */
