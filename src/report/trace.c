@@ -154,16 +154,6 @@ static void asynchronous(struct timeline *t, const struct collopt_traced *c, con
     end(t);
 }
 
-/* Of which only the start is known. */
-static void instant(struct timeline *t, const struct collopt_traced *c, const char *name)
-{
-    begin(t, "i", name, c->comm->row);
-    collopt_json_text(&t->json, "s", "t");
-    collopt_json_thousandths(&t->json, "ts", t->by->time(c->entered));
-    arguments(t, c);
-    end(t);
-}
-
 static void event(struct timeline *t, const struct collopt_traced *c, size_t id)
 {
     char name[64];
@@ -171,8 +161,6 @@ static void event(struct timeline *t, const struct collopt_traced *c, size_t id)
     function(c, name, sizeof name);
     if (c->form == COLLOPT_TRACED_BLOCKING)
         blocking(t, c, name);
-    else if (c->form == COLLOPT_TRACED_PASSED)
-        instant(t, c, name);
     else
         asynchronous(t, c, name, id);
 }

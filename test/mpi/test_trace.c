@@ -2,7 +2,7 @@
  * with the trace.  Ranks are late on purpose, so that there is waiting.
  *
  * Arguments: a file, to which each rank adds .RANK, and how often each call is made.  A line has
- * function, form, communicator, its ranks, count, bytes (-1: not told), and the nanoseconds before
+ * function, form, communicator, its ranks, count, bytes, and the nanoseconds before
  * and after.  The clock is the kernel's, past a stand-in for the one that collopt reads. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -104,7 +104,7 @@ static void persistent(MPI_Comm comm, const char *name, int ranks, int times)
 
         MPI_Start(request);
         MPI_Wait(request, MPI_STATUS_IGNORE);
-        note("MPI_Allreduce_init", "persistent", name, ranks, -1, 9 * sizeof(double), before);
+        note("MPI_Allreduce_init", "persistent", name, ranks, 9, 9 * sizeof(double), before);
     }
     MPI_Request_free(request);
 }

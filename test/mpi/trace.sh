@@ -79,7 +79,7 @@ trace()                 # HOST
     merged 3
     traced "$1" 3 3 COLLOPT=off COLLOPT_REPORT="$work/report"
     silent
-    compared 3 host 0
+    compared 3 '' 0
     short_lived "$1"
     traced "$1" 3 3 COLLOPT_REPORT="$work/report" LD_PRELOAD="$library:$work/clock.so"
     silent

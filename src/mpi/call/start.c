@@ -137,15 +137,6 @@ static void trace(struct collopt_request *r, struct collopt_comm *c,
             .bytes = r->by_host ? COLLOPT_NOT_TRACED : r->bytes });
 }
 
-/* The host serves a nonblocking CALL on C, or NULL; collopt does not see its completion. */
-static void trace_passed(struct collopt_comm *c, const struct collopt_call *call)
-{
-    if (c && collopt_traces(c))
-        collopt_trace_call(c, call, (struct collopt_traced){
-            .form = COLLOPT_TRACED_PASSED, .entered = collopt_now(),
-            .bytes = COLLOPT_NOT_TRACED });
-}
-
 static int start_by_p2p(struct collopt_request *r, struct collopt_comm *c)
 {
     int err = collopt_p2p_request_number(r, c);
@@ -305,10 +296,8 @@ static enum collopt_outcome begin(struct collopt_call *call, MPI_Request *reques
         return begin_compared(c, call, outcome, plan, &noting, request, err);
     if (outcome == COLLOPT_FAILED)
         return fail(call, *err);
-    if (outcome != COLLOPT_RUN) {
-        trace_passed(c, call);
+    if (outcome != COLLOPT_RUN)
         return leave(call, c, &noting, watched);
-    }
     if (!(r = collopt_requests_take_idle())) {
         if (plan)
             collopt_p2p_request_miss(c);
@@ -318,7 +307,6 @@ static enum collopt_outcome begin(struct collopt_call *call, MPI_Request *reques
     }
     if ((why = describe(r, c, call, plan))) {
         collopt_requests_make_idle(r);
-        trace_passed(c, call);
         say_unfit(call, c, why);
         return leave(call, c, &noting, watched);
     }

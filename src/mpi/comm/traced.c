@@ -41,21 +41,34 @@ static struct collopt_traced_comm *add_row(struct collopt_comm *c)
     return row;
 }
 
+static const struct collopt_traced_comm *row_of(struct collopt_comm *c)
+{
+    const struct collopt_traced_comm *row = collopt_part(c, COLLOPT_PART_TRACED);
+
+    return row || !collopt_traced_has_room() ? row : add_row(c);
+}
+
 struct collopt_traced *collopt_trace(struct collopt_comm *c, struct collopt_traced call)
 {
-    call.comm = collopt_part(c, COLLOPT_PART_TRACED);
-    if (!call.comm && collopt_traced_has_room())
-        call.comm = add_row(c);
+    call.comm = row_of(c);
     return collopt_traced_add(&call);
 }
 
-struct collopt_traced *collopt_trace_call(struct collopt_comm *c, const struct collopt_call *call,
-                                          struct collopt_traced what)
+struct collopt_traced collopt_trace_describe(struct collopt_comm *c, const struct collopt_call *call,
+                                             struct collopt_traced what)
 {
+    what.comm = row_of(c);
     what.name = call->name;
     what.collective = call->collective;
     what.count = !collopt_call_scatters(call) ? call->count
         : what.bytes != COLLOPT_NOT_TRACED    ? collopt_call_elements(call, c->ranks)
                                               : COLLOPT_NOT_TRACED;
-    return collopt_trace(c, what);
+    return what;
+}
+
+struct collopt_traced *collopt_trace_call(struct collopt_comm *c, const struct collopt_call *call,
+                                          struct collopt_traced what)
+{
+    what = collopt_trace_describe(c, call, what);
+    return collopt_traced_add(&what);
 }

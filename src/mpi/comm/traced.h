@@ -15,7 +15,11 @@ static inline bool collopt_traces(const struct collopt_comm *c)
 
 /* Keeps a call on C, of which CALL->comm is still missing.  NULL: no room. */
 struct collopt_traced *collopt_trace(struct collopt_comm *c, struct collopt_traced call);
-/* The same of CALL, by its arguments. */
+/* What CALL on C is in the trace: WHAT, and what its arguments and C say.  Without a communicator:
+ * no room. */
+struct collopt_traced collopt_trace_describe(struct collopt_comm *c, const struct collopt_call *call,
+                                             struct collopt_traced what);
+/* Keeps that.  NULL: no room. */
 struct collopt_traced *collopt_trace_call(struct collopt_comm *c, const struct collopt_call *call,
                                           struct collopt_traced what);
 

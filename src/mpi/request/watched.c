@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "mpi/comm/arguments.h"
 #include "mpi/comm/comm.h"
+#include "mpi/comm/traced.h"
 #include "mpi/host/poll.h"
 #include "mpi/node/world.h"
 #include "report/counters.h"
@@ -32,6 +33,7 @@ struct collopt_watched {
     bool active, taken;         /* TAKEN: by a completion call */
     struct collopt_noted *noted;        /* of the communicator, or of this persistent request */
     struct collopt_noting noting;
+    struct collopt_traced what, *traced;        /* WHAT without a communicator: not wanted */
 };
 
 enum { CHAINS = 256 };
@@ -97,6 +99,12 @@ static struct collopt_watched *make(struct collopt_comm *c, const struct collopt
     w->ranks = collopt_arguments_size(c, call, why, &w->bytes) ? c->ranks : 0;
     w->root = call->collective == COLLOPT_REDUCE && call->root == c->rank;
     w->yields = c->yields || collopt_world_surroundings() == COLLOPT_CROWDED;
+    w->persistent = call->mode == COLLOPT_PERSISTENT;
+    if (collopt_traces(c))
+        w->what = collopt_trace_describe(c, call, (struct collopt_traced){
+            .form = w->persistent ? COLLOPT_TRACED_STARTED : COLLOPT_TRACED_NONBLOCKING,
+            .why = collopt_reason_names[why], .took = COLLOPT_NOT_ENDED,
+            .bytes = w->ranks > 0 ? w->bytes : COLLOPT_NOT_TRACED });
     return w;
 }
 
@@ -111,6 +119,8 @@ static void begin(struct collopt_watched *w, const struct collopt_noting *noting
     collopt_noting_describe(&w->noting, w->noted, w->collective,
                             collopt_counted_passed(w->name, w->why, size_class(w)), w->root);
     w->noting.entered = collopt_timing_begin();
+    w->what.entered = w->noting.entered;
+    w->traced = w->what.comm ? collopt_traced_add(&w->what) : NULL;
 }
 
 struct collopt_watched *collopt_watch_started(struct collopt_comm *c,
@@ -134,7 +144,6 @@ struct collopt_watched *collopt_watch_made(struct collopt_comm *c, const struct 
     if (!w)
         return NULL;
     w->noted = starts;
-    w->persistent = true;
     return w;
 }
 
@@ -279,6 +288,7 @@ static void release(struct collopt_watched *w, bool active)
 static void end(struct collopt_watched *w, int err)
 {
     collopt_count_passed_call(w->name, w->why, collopt_noting_time(&w->noting), w->ranks, w->bytes);
+    collopt_traced_end(w->traced);
     if (!err)
         collopt_noting_end(&w->noting);
     if (w->persistent)

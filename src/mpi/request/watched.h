@@ -1,8 +1,9 @@
-/* Requests of the host's for reductions, which are watched for the report: when they were started,
- * and how long the program waited for them.  They stay the host's, and it sees every call.
+/* Requests of the host's for reductions, which are watched for the report and the trace: when they
+ * were started, and how long the program waited for them.  They stay the host's, and it sees every
+ * call.
  *
- * Only where COLLOPT_REPORT is set; else there are none, and looking for them costs one load.  One
- * that is completed past collopt is counted at the end, without a time. */
+ * Only where COLLOPT_REPORT or COLLOPT_TRACE is set; else there are none, and looking for them
+ * costs one load.  One that is completed past collopt is counted at the end, without a time. */
 #ifndef COLLOPT_MPI_REQUEST_WATCHED_H
 #define COLLOPT_MPI_REQUEST_WATCHED_H
 
