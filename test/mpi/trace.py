@@ -2,8 +2,8 @@
 order, between the times that the program saw.  No time must be short for that.
 
 Arguments: what COLLOPT_TRACE and test_trace were given, the ranks' number, what may be missing
-("": nothing; "late": the last calls), the error of the clocks that is right, in microseconds, and what collopt-report
-has made of the traces, if it was asked."""
+("": nothing; "late": the last calls), the error of the clocks that is right, in microseconds, and
+what collopt-report has made of the traces, if it was asked."""
 
 import json
 import sys

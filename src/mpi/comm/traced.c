@@ -54,7 +54,8 @@ struct collopt_traced *collopt_trace(struct collopt_comm *c, struct collopt_trac
     return collopt_traced_add(&call);
 }
 
-struct collopt_traced collopt_trace_describe(struct collopt_comm *c, const struct collopt_call *call,
+struct collopt_traced collopt_trace_describe(struct collopt_comm *c,
+                                             const struct collopt_call *call,
                                              struct collopt_traced what)
 {
     what.comm = row_of(c);

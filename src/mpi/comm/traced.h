@@ -17,7 +17,8 @@ static inline bool collopt_traces(const struct collopt_comm *c)
 struct collopt_traced *collopt_trace(struct collopt_comm *c, struct collopt_traced call);
 /* What CALL on C is in the trace: WHAT, and what its arguments and C say.  Without a communicator:
  * no room. */
-struct collopt_traced collopt_trace_describe(struct collopt_comm *c, const struct collopt_call *call,
+struct collopt_traced collopt_trace_describe(struct collopt_comm *c,
+                                             const struct collopt_call *call,
                                              struct collopt_traced what);
 /* Keeps that.  NULL: no room. */
 struct collopt_traced *collopt_trace_call(struct collopt_comm *c, const struct collopt_call *call,
