@@ -1,7 +1,7 @@
 # Benches on a real MPI, built for each into bench/<mpi>/ by `make benches`.
 
-MPI_BENCHES = bench_cost bench_local bench_messages collopt-bench exact_sum guidelines overlap \
-	training
+MPI_BENCHES = bench_cost bench_local bench_messages collopt-bench device_memory exact_sum \
+	guidelines overlap training
 
 BENCHES = $(foreach host,$(BENCH_HOSTS),$(MPI_BENCHES:%=bench/$(host)/%))
 
@@ -47,6 +47,7 @@ CLEANFILES += $(BENCHES)
 EXTRA_DIST += \
 	$(patsubst %,bench/programs/%.c,$(filter-out collopt-bench,$(MPI_BENCHES))) \
 	$(BENCH_SHARED) $(filter bench/%,$(COLLOPT_BENCH_PARTS)) $(COLLOPT_BENCH_OWN) \
+	bench/lib/cuda.c bench/lib/cuda.h \
 	bench/figures \
 	bench/nodes/a64fx-48.machine \
 	bench/nodes/epyc-7742-2x64.machine \

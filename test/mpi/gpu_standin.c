@@ -398,6 +398,54 @@ int cuMemFreeHost(void *memory)
     return 0;
 }
 
+/* What programs begin with. */
+int cuDeviceGetCount(int *count)
+{
+    *count = 2;
+    return initialized ? 0 : NOT_INITIALIZED;
+}
+
+int cuDeviceGet(int *device, int ordinal)
+{
+    *device = ordinal;
+    return ordinal == 0 || ordinal == 1 ? 0 : 101;
+}
+
+int cuDeviceGetName(char *name, int size, int device)
+{
+    snprintf(name, (size_t)size, "stand-in %d", device);
+    return 0;
+}
+
+int cuCtxSetCurrent(void *context)
+{
+    depth = context ? 1 : 0;
+    current[0] = context;
+    return 0;
+}
+
+static int cuda_alloc(unsigned long long *address, size_t size, enum memory memory)
+{
+    *address = depth ? (uintptr_t)standin_alloc(size, (int)memory) : 0;
+    return *address ? 0 : OUT_OF_MEMORY;
+}
+
+int cuMemAlloc_v2(unsigned long long *address, size_t size)
+{
+    return cuda_alloc(address, size, depth && current[depth - 1] == &primary[1] ? SECOND : DEVICE);
+}
+
+int cuMemAllocManaged(unsigned long long *address, size_t size, unsigned flags)
+{
+    return flags == 1 ? cuda_alloc(address, size, MANAGED) : INVALID_VALUE;
+}
+
+int cuMemFree_v2(unsigned long long address)
+{
+    standin_free((void *)(uintptr_t)address);
+    return 0;
+}
+
 /* The thread uses the first device. */
 void standin_begin(void)
 {
