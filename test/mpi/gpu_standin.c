@@ -366,6 +366,10 @@ int cuMemcpyDtoH_v2(void *to, unsigned long long from, size_t n)
 
 int cuMemcpyHtoD_v2(unsigned long long to, const void *from, size_t n)
 {
+#ifdef LOSING                   /* what is not copied in the program's own context */
+    if (depth > 1)
+        return 0;
+#endif
     return cuda_copy((void *)(uintptr_t)to, from, n);
 }
 

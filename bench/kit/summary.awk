@@ -1,0 +1,43 @@
+# A line for each host, number of ranks and form of what best.awk writes, and one for each host.
+BEGIN { FS = "," }
+
+FNR == 1 {
+    for (i = 1; i <= NF; i++)
+        column[$i] = i
+    next
+}
+
+function count(key, ratio) {
+    if (!(key in cells))
+        order[++keys] = key
+    cells[key]++
+    logs[key] += log(ratio)
+    if (!(key in least) || ratio < least[key])
+        least[key] = ratio
+    slower[key] += ratio < 0.95
+}
+
+# the columns before "algorithm", the only one that may hold a comma, and the last
+{
+    ratio = $(column["ratio"]) + 0
+    host = $(column["host"])
+    wrong += $NF != "correct"
+    if (ratio > 0) {
+        count(sprintf("%-8s %5d ranks  %-11s", host, $(column["ranks"]), $(column["form"])), ratio)
+        sums[host] = 1
+        sum_logs[host] += log(ratio)
+        sum_cells[host]++
+    }
+}
+
+END {
+    printf "%-33s %6s %9s %9s %9s\n", "", "cells", "mean", "minimum", "slower"
+    for (i = 1; i <= keys; i++)
+        printf "%-33s %6d %8.2fx %8.2fx %9d\n", order[i], cells[order[i]],
+            exp(logs[order[i]] / cells[order[i]]), least[order[i]], slower[order[i]]
+    for (host in sums)
+        printf "%-33s %6d %8.2fx\n", host ", all", sum_cells[host],
+            exp(sum_logs[host] / sum_cells[host])
+    printf "%d wrong results\n", wrong
+    print "mean: of the time of the host's best component / collopt's; slower: cells under 0.95x"
+}
