@@ -160,7 +160,8 @@ static bool is_right(struct bench_problem p, const struct places *at)
     if (rank == 0)
         write_result(&p, at, ran, wrong);
     if (rank == 0 && wrong)
-        fprintf(stderr, "device_memory: WRONG result of %s, %s, %s%s, %zu bytes, memory %s, by %s\n",
+        fprintf(stderr,
+                "device_memory: WRONG result of %s, %s, %s%s, %zu bytes, memory %s, by %s\n",
                 bench_collective_names[p.collective], bench_operation_names[p.operation],
                 bench_form_names[p.form], p.in_place ? ", in place" : "", p.bytes, at->name, ran);
     bench_problem_close(&p);
