@@ -24,7 +24,8 @@ function count(key, ratio) {
     wrong += $NF != "correct"
     if (ratio > 0) {
         count(sprintf("%-8s %5d ranks  %-11s", host, $(column["ranks"]), $(column["form"])), ratio)
-        sums[host] = 1
+        if (!(host in sum_cells))
+            host_order[++hosts] = host
         sum_logs[host] += log(ratio)
         sum_cells[host]++
     }
@@ -35,9 +36,9 @@ END {
     for (i = 1; i <= keys; i++)
         printf "%-33s %6d %8.2fx %8.2fx %9d\n", order[i], cells[order[i]],
             exp(logs[order[i]] / cells[order[i]]), least[order[i]], slower[order[i]]
-    for (host in sums)
-        printf "%-33s %6d %8.2fx\n", host ", all", sum_cells[host],
-            exp(sum_logs[host] / sum_cells[host])
+    for (i = 1; i <= hosts; i++)
+        printf "%-33s %6d %8.2fx\n", host_order[i] ", all", sum_cells[host_order[i]],
+            exp(sum_logs[host_order[i]] / sum_cells[host_order[i]])
     printf "%d wrong results\n", wrong
     print "mean: of the time of the host's best component / collopt's; slower: cells under 0.95x"
 }
