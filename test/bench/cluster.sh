@@ -126,20 +126,20 @@ took=$((($(date +%s%N) - start) / 1000000))
 has 'wrong: 0' 'two switches'
 left_behind 'two switches'
 
-# Two pairs of 20 Mbit/s share 10: four times as long; nothing of the kind where one switch serves
+# Two pairs of 100 Mbit/s share 50: four times as long; nothing of the kind where one switch serves
 # all.  A processor that others use slows the near pair as much as the far one, so how much is not
 # asked, and a try that was disturbed is repeated.
 measured()              # ARGUMENT...: what messages cost
 {
     (echo machine 3; echo end) |
-        timeout -k 5 120 sh "$bench" --mpi $ran --build "$build" --hosts 4 --rate 20mbit "$@" -- \
+        timeout -k 5 120 sh "$bench" --mpi $ran --build "$build" --hosts 4 --rate 100mbit "$@" -- \
             --serve >"$work/said" 2>&1
     grep -q '^@collopt machine end' "$work/said" || fail "$*: nothing is measured"
 }
 
 two_switches()
 {
-    measured --switches 2 --uplink 10mbit
+    measured --switches 2 --uplink 50mbit
     grep -q '^@collopt machine net.group 2 2 2$' "$work/said" &&
         awk '$3 == "net.taper" && $4 > 1.5 { found = 1 } END { exit !found }' "$work/said"
 }
