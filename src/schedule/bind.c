@@ -360,14 +360,15 @@ static void bind_group(struct binder *b, const struct instruction *list,
     if (kind == COLLOPT_RECEIVE)
         bind_message(b, arrival->action, one_place);
     for (int m = 0; m < b->wire_messages[arrival->action] && !b->failed; m++) {
-        int message = b->first_message[arrival->action] + m;
-        size_t n = b->message[message].n;
+        size_t n = b->message[b->first_message[arrival->action] + m].n;
 
         for (size_t k = 0; k < g->n; k++)
-            if (k == g->arrival)
-                add_step(b, (struct collopt_step){ .kind = kind, .message = message });
-            else
+            if (k < g->first || k > g->arrival)
                 bind_piece(b, list, k, n, &x);
+            else
+                add_step(b, (struct collopt_step){ .kind = k < g->arrival ? COLLOPT_WAIT : kind,
+                                                   .message = b->first_message[list[k].action]
+                                                       + m });
     }
 }
 
@@ -385,18 +386,22 @@ static void bind_late(struct binder *b, const struct instruction *list, size_t k
             bind_instruction(b, &list[i]);
 }
 
-/* The group that begins with LIST[0], if its message is cut and all its vectors are as long. */
+/* The group that begins with LIST[0], if its messages are cut alike and all its vectors are as
+ * long. */
 static struct collopt_group cut_group(struct binder *b, const struct instruction *list)
 {
     struct collopt_group none = { 0 }, g = none;
-    size_t arrival = list[0].kind == COLLOPT_FOLD || list[0].kind == COLLOPT_COPY ? 1 : 0, n = 0;
+    size_t first = list[0].kind == COLLOPT_FOLD || list[0].kind == COLLOPT_COPY ? 1 : 0, n = 0;
+    const struct collopt_cut *cut = NULL;
 
-    if (list[arrival].kind == COLLOPT_WAIT || list[arrival].kind == COLLOPT_RECEIVE)
-        n = first_length(b, &list[arrival]);
-    if (n > 0 && cut_of(b, &b->s->action[list[arrival].action], n))
+    if (list[first].kind == COLLOPT_WAIT || list[first].kind == COLLOPT_RECEIVE)
+        n = first_length(b, &list[first]);
+    if (n > 0 && (cut = cut_of(b, &b->s->action[list[first].action], n)))
         g = collopt_group_at(b->s, list);
     for (size_t k = 0; k < g.n; k++)
-        if (first_length(b, &list[k]) != n)
+        if (first_length(b, &list[k]) != n
+            || (k > g.first && k <= g.arrival
+                && cut_of(b, &b->s->action[list[k].action], n) != cut))
             return none;
     return g;
 }

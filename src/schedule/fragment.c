@@ -7,8 +7,15 @@
  * wanted: a host that copies from the sender's memory copies all that is posted.  No rank waits
  * longer or deadlocks: nothing waits between the old place of the receive and the first fragment,
  * and the sender sends all fragments in sequence before anything else.  A later message of the same
- * sender must not match these receives, so its own receive is posted after them.  The proofs run
- * with all kinds of fragments. */
+ * sender must not match these receives, so its own receive is posted after them.
+ *
+ * Or several waits, for what other ranks have sent, that are combined together: the first piece of
+ * each, and so on. All were posted before the first wait, but for the last one at most, so here too
+ * nothing is posted after a wait that it did not follow before. Pieces that come by shared memory
+ * are then read where they are (views.c); if one sender's were waited for to the end before
+ * another's, all but the last one would have to be copied.
+ *
+ * The proofs run with all kinds of fragments. */
 #include "config.h"
 
 #include "schedule/fragment.h"
@@ -71,31 +78,86 @@ static bool belongs(const struct collopt_schedule *s, const struct instruction *
     return true;
 }
 
+static int peer_of(const struct collopt_schedule *s, const struct instruction *q)
+{
+    return s->action[q->action].peer;
+}
+
+/* Does one of LIST[FIRST] to LIST[LAST] come from the sender of LIST[K]? */
+static bool among_senders(const struct collopt_schedule *s, const struct instruction *list,
+                          size_t first, size_t last, size_t k)
+{
+    for (size_t i = first; i <= last; i++)
+        if (peer_of(s, &list[i]) == peer_of(s, &list[k]))
+            return true;
+    return false;
+}
+
+/* The last one of the arrivals, of different senders, that begin with LIST[FIRST]. */
+static size_t last_arrival(const struct collopt_schedule *s, const struct instruction *list,
+                           size_t first)
+{
+    size_t k = first;
+
+    while (k - first + 1 < COLLOPT_GROUP_ARRIVALS && list[k].kind == COLLOPT_WAIT
+           && is_arrival(s, &list[k + 1]) && !among_senders(s, list, first, k, k + 1))
+        k++;
+    return k;
+}
+
+static struct span coming(const struct collopt_schedule *s, const struct instruction *arrival)
+{
+    return *collopt_region_of(s, &s->action[arrival->action], 0);
+}
+
+/* Does the one before the arrivals of G leave alone what they bring? */
+static bool begins(const struct collopt_schedule *s, const struct instruction *list,
+                   const struct collopt_group *g)
+{
+    for (size_t k = g->first; g->first > 0 && k <= g->arrival; k++)
+        if (overlaps(s, &s->action[list[0].action], coming(s, &list[k])))
+            return false;
+    return true;
+}
+
+/* Do those behind the arrivals of G touch all that these bring? */
+static bool uses_all(const struct collopt_schedule *s, const struct instruction *list,
+                     const struct collopt_group *g)
+{
+    for (size_t k = g->first; k <= g->arrival; k++) {
+        bool used = false;
+
+        for (size_t i = g->arrival + 1; i < g->n && !used; i++)
+            used = touches(s, &s->action[list[i].action], coming(s, &list[k]));
+        if (!used)
+            return false;
+    }
+    return true;
+}
+
 /* The group that begins with LIST[0]; N is 0 if none does. */
 struct collopt_group collopt_group_at(const struct collopt_schedule *s,
                                       const struct instruction *list)
 {
-    struct collopt_group g = { .arrival = is_local(&list[0]) ? 1 : 0 }, none = { 0 };
+    struct collopt_group g = { .first = is_local(&list[0]) ? 1 : 0 }, none = { 0 };
+    size_t most;
 
-    if (!is_arrival(s, &list[g.arrival]))
+    if (!is_arrival(s, &list[g.first]))
         return none;
-
-    struct span coming = *collopt_region_of(s, &s->action[list[g.arrival].action], 0);
-    bool used = false;
-
-    if (g.arrival == 1 && overlaps(s, &s->action[list[0].action], coming))
+    g.arrival = last_arrival(s, list, g.first);
+    most = g.arrival - g.first + 1 + COLLOPT_GROUP_LOCALS;
+    if (!begins(s, list, &g))
         return none;            /* reads the previous contents */
-    while (g.n <= g.arrival || (g.n < COLLOPT_GROUP && is_local(&list[g.n]))) {
+    while (g.n <= g.arrival || (g.n < most && is_local(&list[g.n]))) {
         if (!belongs(s, list, &g, list[g.n].action))
             break;
-        used = used || (g.n > g.arrival && touches(s, &s->action[list[g.n].action], coming));
         g.n++;
     }
-    return used ? g : none;
+    return uses_all(s, list, &g) ? g : none;
 }
 
 /* How far behind the receive that LIST[0] posts the group is that it may be posted with; 0: there
- * is none. */
+ * is none. Behind the waits for others it must not be posted. */
 size_t collopt_group_of(const struct collopt_schedule *s, const struct instruction *list)
 {
     for (size_t k = 1;; k++) {
@@ -104,7 +166,7 @@ size_t collopt_group_of(const struct collopt_schedule *s, const struct instructi
         if (is_local(&list[k]) || is_arrival(s, &list[k]))
             g = collopt_group_at(s, &list[k]);
         if (g.n > 0)
-            return list[k + g.arrival].action == list[0].action ? k : 0;
+            return g.first == g.arrival && list[k + g.arrival].action == list[0].action ? k : 0;
         if (list[k].kind != COLLOPT_POST_RECEIVE && list[k].kind != COLLOPT_POST_SEND
             && !is_local(&list[k]))
             return 0;

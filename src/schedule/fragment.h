@@ -7,11 +7,15 @@
 
 #include "schedule/parts.h"
 
-/* Instructions that may be done piece by piece: N of them, one a wait for what has
- * been received; the one before it, if any, and those behind it are local. */
-enum { COLLOPT_GROUP = 4 };     /* instructions at most */
+/* Instructions that may be done piece by piece: N of them, those from FIRST to ARRIVAL waits for
+ * what has been received; the one before them, if any, and those behind them are local. */
+enum {
+    COLLOPT_GROUP_ARRIVALS = COLLOPT_FOLD_OPERANDS - 1,         /* at most ... */
+    COLLOPT_GROUP_LOCALS = 3,
+    COLLOPT_GROUP = COLLOPT_GROUP_ARRIVALS + COLLOPT_GROUP_LOCALS       /* ... instructions */
+};
 struct collopt_group {
-    size_t n, arrival;
+    size_t n, first, arrival;
 };
 struct collopt_group collopt_group_at(const struct collopt_schedule *s,
                                       const struct instruction *list);

@@ -281,8 +281,9 @@ END_TEST
 
 /* ---- piece by piece -------------------------------------------------------------------------- */
 
-/* The steps of one of two ranks for 60 elements in messages of up to 20, a letter each, and how
- * many elements of scratch they take. */
+/* The steps of one of two ranks, or of as many as WORDS say, for 60 elements in messages of up to
+ * 20, a letter each, and how many elements of scratch they take: a view counts as much as what it
+ * stands for. */
 static void check_steps(const char *words, int rank, const char *wanted, size_t scratch)
 {
     struct workshop w = { 0 };
@@ -291,7 +292,7 @@ static void check_steps(const char *words, int rank, const char *wanted, size_t 
     size_t slots = 0;
     int n = 0;
 
-    snprintf(copy, sizeof copy, "%s p 2 count 60 cut 20", words);
+    snprintf(copy, sizeof copy, "%s%s count 60 cut 20", words, strstr(words, " p ") ? "" : " p 2");
     for (char *next = strtok(copy, " "); next && n < 20; next = strtok(NULL, " "))
         word[n++] = next;
     ck_assert(trial_read(&t, n, word));
@@ -318,6 +319,17 @@ START_TEST(pieces_are_combined_as_they_come)
     check_steps("allreduce recursive_doubling in_turn 1", 0, "SSSrFrFrFWWW", 0);
     check_steps("scan sweep in_turn 1 two_operands 1", 1, "CrFCrFCrF", 20);
     check_steps("scan sweep in_turn 0 two_operands 1", 1, "RRRCWFCWFCWF", 60);
+}
+END_TEST
+
+/* The first pieces of all that is combined together, then the second ones. An operation of two
+ * operands combines one sender's before the next one's. */
+START_TEST(pieces_of_several_senders_come_together)
+{
+    check_steps("reduce knomial p 3 :radix 3 in_turn 1 near 1", 0, "RRRRRRWWFWWFWWF", 120);
+    check_steps("reduce knomial p 3 :radix 3 in_turn 1 near 1 two_operands 1", 0,
+                "RRRrFrFrFWFCWFCWFC", 60);
+    check_steps("reduce knomial p 4 :radix 4 in_turn 1", 0, "RRRRRRRRRWWWFWWWFWWWF", 120);
 }
 END_TEST
 
@@ -643,6 +655,7 @@ int main(void)
     tcase_add_test(tcase, pieces_are_even);
     tcase_add_test(tcase, rounds_are_kept);
     tcase_add_test(tcase, pieces_are_combined_as_they_come);
+    tcase_add_test(tcase, pieces_of_several_senders_come_together);
     tcase_add_test(tcase, later_messages_keep_behind);
     tcase_add_loop_test(tcase, offsets_grow_with_the_count, 0, algorithms);
     tcase_add_test(tcase, sums_of_counts_are_long);
