@@ -48,7 +48,8 @@
 #include "topology/topology.h"
 
 enum { LINE = 64, SIZE = 8, INLINE_IN_LINE = 48, MOST_RANKS = 512 };
-enum { PIECE = 2048, MULTICAST = 64 << 10 };     /* bytes of a message at most */
+/* bytes of a message at most; HOST: of one that the host carries */
+enum { PIECE = 2048, MULTICAST = 64 << 10, HOST = 1 << 30 };
 
 static struct asked {
     int ranks, caches;
@@ -100,7 +101,8 @@ static struct counts count(const struct collopt_problem *p, const struct collopt
 {
     static struct collopt_bound *program[MOST_RANKS];
     bool near[MOST_RANKS];
-    const struct collopt_cut cut[] = {
+    const struct collopt_cut host[] = { { .above = HOST / SIZE, .piece = HOST / SIZE }, { 0 } },
+                             cut[] = {
         { .above = PIECE / SIZE, .piece = PIECE / SIZE, .in_turn = true },
         { 0 }
     }, multicast[] = {
@@ -120,7 +122,7 @@ static struct counts count(const struct collopt_problem *p, const struct collopt
 
         for (int i = 0; i < p->ranks; i++)
             near[i] = i != r;
-        program[r] = s ? collopt_bind_near(s, p, NULL, &nearby) : NULL;
+        program[r] = s ? collopt_bind_near(s, p, host, &nearby) : NULL;
         collopt_schedule_free(s);
         if (!program[r])
             break;
