@@ -82,9 +82,17 @@ tools_collopt_tune_SOURCES = \
 	tools/tune/text.h \
 	tools/tune/verify.c \
 	tools/tune/verify.h
-tools_collopt_tune_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/tools \
+tools_collopt_tune_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/tools -Itools \
 	-DCOLLOPT_PREFIX='"$(prefix)"' -DCOLLOPT_BINDIR='"$(bindir)"' -DCOLLOPT_LIBDIR='"$(libdir)"'
 tools_collopt_tune_LDADD = libcollopt-core.la $(HWLOC_LIBS) -lm
+# Pictures have the colours of pages.
+tools/tune/collopt_tune-picture.$(OBJEXT): tools/tune/colours.h
+tools/tune/colours.h: tools/python/colours.txt
+	$(AM_V_at)$(MKDIR_P) tools/tune
+	$(AM_V_GEN)$(AWK) '/^(faster|slower|same) / { \
+	  printf "#define TUNE_%s \"%s\"\n", toupper($$1), $$2 }' $(srcdir)/tools/python/colours.txt \
+	  >$@.tmp && mv $@.tmp $@
+CLEANFILES += tools/tune/colours.h
 
 # doc/algorithms.md is made by the maintainer and distributed; a test says when it is stale.
 check_PROGRAMS += tools/algorithms-page
@@ -125,6 +133,8 @@ tools/collopt: tools/collopt.in Makefile
 PYTHON_PARTS = \
 	tools/python/advice.py \
 	tools/python/calls.py \
+	tools/python/colours.py \
+	tools/python/colours.txt \
 	tools/python/commandline.py \
 	tools/python/compare.py \
 	tools/python/demo.py \

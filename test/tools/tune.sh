@@ -5,6 +5,7 @@
 . "${COLLOPT_SOURCE:-.}/test/common.sh"
 tune=$COLLOPT_BUILD/tools/collopt-tune
 version=$(cat "$COLLOPT_SOURCE/VERSION")
+colours=$COLLOPT_SOURCE/tools/python/colours.txt
 unset COLLOPT_SOURCE COLLOPT_BUILD LD_PRELOAD
 # the last one alone goes to the ranks
 export COLLOPT_RULES=/nonexistent COLLOPT_ALLREDUCE=ring COLLOPT_WAIT=yield
@@ -475,6 +476,10 @@ if command -v gnuplot >/dev/null; then
     done
     [ ! -f "$work/map.gp" ] || fail "gnuplot's instructions are left over"
 fi
+colour_of()             # NAME
+{
+    awk -v name="$1" '$1 == name { print $2 }' "$colours"
+}
 mkdir "$work/bin"
 for program in env sh awk sed cat wc; do ln -s "$(command -v $program)" "$work/bin"; done
 path=$PATH PATH=$work/bin
@@ -482,6 +487,8 @@ run 0 --collectives scan --sizes 64 --picture "$work/none.svg" env
 PATH=$path
 says 'gnuplot is not installed here.*: gnuplot .*none.gp makes .*none.svg'
 grep -q '^set output .*none.svg' "$work/none.gp" || fail 'no instructions for gnuplot'
+palette="-1 '$(colour_of slower)', 0 '$(colour_of same)', 3 '$(colour_of faster)'"
+grep -qF "palette defined ($palette)" "$work/none.gp" || fail 'not the colours of colours.txt'
 
 # ---- interrupted, and again ----------------------------------------------------------------------
 

@@ -457,9 +457,9 @@ def sentence(answer):
         return ("faster: %s times as fast (%s), beyond the noise; but collopt ran none of the "
                 "reductions" % (times, within), "bold")
     if answer["answer"] == "faster":
-        return "faster: %s times as fast (%s), beyond the noise" % (times, within), "better"
+        return "faster: %s times as fast (%s), beyond the noise" % (times, within), "faster"
     if answer["answer"] == "slower":
-        return "slower: %s times as fast (%s), beyond the noise" % (times, within), "worse"
+        return "slower: %s times as fast (%s), beyond the noise" % (times, within), "slower"
     if answer["answer"] == "same":
         return "no difference: %s times as fast (%s)" % (times, within), "bold"
     return ("unclear: %s times as fast (%s); the runs differ more than that among themselves"
@@ -495,7 +495,7 @@ def ratio_text(line, few):
 
 def row(line, few):
     times = line["ratio"]
-    tone = None if not line["beyond_noise"] or not times else "better" if times > 1 else "worse"
+    tone = None if not line["beyond_noise"] or not times else "faster" if times > 1 else "slower"
     return [line["collective"], Cell(size(line["bytes_to"]), value=line["bytes_to"]),
             Cell("%.0f" % line["calls_per_rank"], value=line["calls_per_rank"]),
             Cell(seconds(line["seconds_without"]), value=line["seconds_without"]),

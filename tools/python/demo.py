@@ -92,7 +92,7 @@ def row(call):
             Cell(seconds(call.without), value=call.without),
             Cell(seconds(call.with_), value=call.with_),
             Cell(ratio(call.ratio), value=call.ratio,
-                 tone="better" if call.ratio > 1 else "worse"),
+                 tone="faster" if call.ratio > 1 else "slower"),
             Cell("%.2f to %.2f" % (call.low, call.high), value=call.low)]
 
 
@@ -113,7 +113,7 @@ def sentence(calls):
     rest = len(calls) - len(faster) - len(slower)
     if rest:
         text += "; too close to tell, and not shown: %d" % rest
-    return text, "worse" if len(slower) > len(faster) else "better"
+    return text, "slower" if len(slower) > len(faster) else "faster"
 
 
 def print_answer(options, calls, name):

@@ -610,7 +610,7 @@ def print_findings(screen, found):
     for finding in found.list:
         lines = finding["what"].split("\n")
         screen.sentence(lines[0], "  wrong: " if finding["grave"] else "  note: ", "      ",
-                        "worse" if finding["grave"] else "host")
+                        "wrong" if finding["grave"] else "host")
         for line in lines[1:]:
             screen.say("  " + line)
         if finding["fix"]:
@@ -652,7 +652,7 @@ def report(options, steps, found):
     print_nodes(screen, first, last)
     screen.say()
     print_findings(screen, found)
-    screen.sentence(conclude(found, last), colour="worse" if found.grave() else "better")
+    screen.sentence(conclude(found, last), colour="wrong" if found.grave() else "right")
     for where_, calls in options.speed:
         if not any(much_slower(call) for call in calls):
             screen.sentence("%s none of %d kinds of reductions is more than 10%% faster by the MPI "

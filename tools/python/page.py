@@ -11,9 +11,10 @@ import html
 import math
 import os
 
+import colours
 from text import cell_of, clean
 
-TONES = ("collopt", "host", "rest", "better", "worse")
+TONES = ("collopt", "host", "rest", "faster", "slower")
 VOID = ("meta",)
 
 
@@ -193,7 +194,7 @@ def document(title, kicker, heading, lead, top, sections, made_by):
             el("meta", name="viewport", content="width=device-width, initial-scale=1"),
             el("meta", name="color-scheme", content="light dark"),
             el("meta", name="generator", content=made_by),
-            el("title", title), Html("<style>\n%s</style>" % part("page.css"))]
+            el("title", title), Html("<style>\n%s%s</style>" % (colours.style(), part("page.css")))]
     links = [el("li", el("a", section.title, href="#" + section.id)) for section in sections]
     body = [el("a", "To the content", class_="skip", href="#content"),
             el("div", el("header", el("p", kicker, class_="kicker"), el("h1", heading),

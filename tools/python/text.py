@@ -4,6 +4,8 @@ import os
 import shutil
 import sys
 
+import colours
+
 # ---- figures -------------------------------------------------------------------------------------
 
 
@@ -107,8 +109,7 @@ def cell_of(cell):
 class Terminal:
     """Where tables go: its width, and whether it shows colours and more than ASCII."""
 
-    COLOURS = {"bold": "1", "dim": "2", "collopt": "36", "host": "33", "better": "32",
-               "worse": "31"}
+    CODES = dict(colours.TERMINAL, bold="1", dim="2")
 
     def __init__(self, stream=None, environment=None):
         environment = os.environ if environment is None else environment
@@ -132,9 +133,9 @@ class Terminal:
         return text.encode("ascii", "replace").decode("ascii")
 
     def paint(self, text, colour):
-        if not self.colour or colour not in self.COLOURS:
+        if not self.colour or colour not in self.CODES:
             return text
-        return "\033[%sm%s\033[0m" % (self.COLOURS[colour], text)
+        return "\033[%sm%s\033[0m" % (self.CODES[colour], text)
 
     def say(self, text=""):
         self.stream.write(text + "\n")

@@ -128,7 +128,7 @@ def learnt(report):
               Cell("%d × %d" % (lesson.nodes, lesson.ppn), value=lesson.nodes),
               Cell(lesson.op), Cell(lesson.algorithm), seconds_cell(lesson.seconds),
               Cell("%d of %d" % (lesson.chosen, lesson.communicators), value=lesson.chosen,
-                   tone="better" if lesson.chosen else None)] for lesson in report.learnt]
+                   tone="faster" if lesson.chosen else None)] for lesson in report.learnt]
     columns = [Column("Collective", header=True), Column("Bytes up to", "number"),
                Column("Ranks", "number"),
                Column("Nodes × ranks", "number", less=2), Column("Operation", less=1),
@@ -242,7 +242,7 @@ def times_as_fast(first, other):
 def tone_of(value):
     if value is None or 0.95 < value < 1.05:
         return None
-    return "better" if value > 1 else "worse"
+    return "faster" if value > 1 else "slower"
 
 
 def ratio_cell(value):

@@ -14,6 +14,7 @@
 #include "base/text.h"
 #include "schedule/problem.h"
 #include "tune/cells.h"
+#include "tune/colours.h"
 #include "tune/job.h"
 #include "tune/options.h"
 #include "tune/series.h"
@@ -90,8 +91,8 @@ static void script(const struct tune_cells *all, const struct tune_options *o, F
     quoted(title, to);
     fputs(
         " noenhanced font ',10'\nset xlabel 'bytes'\nunset key\nset tics scale 0\n"
-        "set object rectangle from graph 0,0 to graph 1,1 behind fillcolor '#eeeeee' linewidth 0\n"
-        "set palette defined (-1 '#4575b4', 0 '#ffffff', 1 '#fee090', 3 '#d73027')\n"
+        "set object rectangle from graph 0,0 to graph 1,1 behind fillcolor '#ffffff' linewidth 0\n"
+        "set palette defined (-1 '" TUNE_SLOWER "', 0 '" TUNE_SAME "', 3 '" TUNE_FASTER "')\n"
         "set cbrange [-1:3]\nset cbtics ('0.5' -1, '1' 0, '2' 1, '4' 2, '8' 3)\n",
         to);
     cells(list, n, o, to);
@@ -99,7 +100,9 @@ static void script(const struct tune_cells *all, const struct tune_options *o, F
     if (n > 0)
         fputs("plot $cells using 1:2:(0.5):(0.5):3 with boxxyerror fillstyle solid noborder "
               "linecolor palette, \\\n"
-              "    $cells using 1:2:4 with labels font ',8'\n",
+              "    $cells using 1:($3 > -0.5 && $3 < 1.5 ? $2 : NaN):4 with labels font ',8', \\\n"
+              "    $cells using 1:($3 > -0.5 && $3 < 1.5 ? NaN : $2):4 with labels font ',8' "
+              "textcolor rgb '#ffffff'\n",
               to);
     free(list);
 }
