@@ -66,7 +66,7 @@ static double exact_total(const double *field, int n, MPI_Comm comm)
     return total;
 }
 
-/* What the sum is, rounded once. */
+/* The correctly rounded sum. */
 static const double right = 0x1.44e7a965314f3p+14;
 
 int main(int argc, char **argv)

@@ -29,7 +29,7 @@ program exact_dot
   end interface
 
   integer, parameter :: n = 20001
-  double precision, parameter :: right = -6.931028683982304d-05       ! what the dot product is, rounded once
+  double precision, parameter :: right = -6.931028683982304d-05       ! the correctly rounded product
   double precision, allocatable :: x(:), y(:)
   double precision :: found
   integer :: rank, ranks, first, last, i, ierr

@@ -32,7 +32,7 @@ def where(x):
 
 
 def exact_sum(x, y=None, comm=MPI.COMM_WORLD):
-    """The sum of x over all ranks of comm, or of x * y, rounded once; a pair if complex."""
+    """The sum of x over all ranks of comm, or of x * y, correctly rounded; a pair if complex."""
     kind = TYPES[memoryview(x).format]
     result = RESULTS[kind]()
     error = collopt_exact_sum(SUM if y is None else DOT, kind, len(x), *where(x),

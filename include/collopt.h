@@ -105,7 +105,7 @@ enum {
 };
 
 /* Of x and y, and of the result; the squares of complex numbers have a complex sum whose imaginary
- * part is 0.  Real and imaginary part are each rounded once. */
+ * part is 0.  Real and imaginary part are each correctly rounded. */
 enum {
     COLLOPT_EXACT_FLOAT, COLLOPT_EXACT_DOUBLE, COLLOPT_EXACT_FLOAT_COMPLEX,
     COLLOPT_EXACT_DOUBLE_COMPLEX

@@ -130,7 +130,7 @@ COLLOPT_MACHINE=$work/machine "$info" --explain scan --ranks 64 --nodes 64 \
     --host openmpi >"$work/out" \
     || fail "--explain, a measured host: status $?"
 has '^  host (measured 2.00 us; first own, [a-z_]*, predicted [0-9.]* us)$'
-has '^ *2.00  host, openmpi: measured$'
+has '^ *2.00  MPI library (openmpi): measured$'
 # full bisection, for an algorithm whose ranks all send as far at once
 for taper in 1 2; do
     echo "net.taper = $taper" >"$work/machine"

@@ -148,7 +148,7 @@ has '^reduce .*binomial .*# 1.50x (1.45-1.55) of the host at 8, 1.50x (1.45-1.55
     '^# command: .* --sizes 8:32K .*env$' '^# MPI: none'
 says '^reduce *commutative *7 *1 *1.42 ' '^all *7 *1 *1.42 ' 'site.rules: 7 of 7 cells measured' \
     'some launcher says something'
-says '^1 of them are left to the host because figures differ too much to tell'
+says '^1 of them are left to the MPI library because figures differ too much to tell'
 # Three looks at what may be the fastest, one at all else.  binomial is what auto is, so it is asked
 # for by its name in later ones.
 [ "$(grep -c ' binomial ' "$work/asked")" = 14 ] || fail 'not three looks at the fastest'

@@ -238,7 +238,7 @@ static void name(const struct collopt_choice *c, char *text)
 
 static void print_host(const struct collopt_machine *m, double seconds)
 {
-    printf("%14.2f  host, %s: measured\n", seconds * 1e6, collopt_mpi_names[m->mpi]);
+    printf("%14.2f  MPI library (%s): measured\n", seconds * 1e6, collopt_mpi_names[m->mpi]);
 }
 
 /* Seconds; 0: not measured, or not for such a sum. */

@@ -45,7 +45,7 @@ struct request {
     int nodes, each;            /* how many there are; or ranks on each; 0: not given */
     size_t bytes;               /* of a vector, in place of a count; 0: not given */
     bool counted;
-    bool exact;                 /* a sum that is rounded once */
+    bool exact;                 /* a correctly rounded sum */
     int *node;
 };
 

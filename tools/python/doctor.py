@@ -486,7 +486,7 @@ def tuning(options, library):
         make, rules or os.path.join(folder, library + ".rules"), launcher)
 
 
-def mended(options, library, calls):
+def fix_of(options, library, calls):
     forced = ["COLLOPT_" + name.upper() for name in sorted({call.collective for call in calls})]
     forced = [name for name in forced if os.environ.get(name, "auto") != "auto"]
     return "unset " + " ".join(forced) if forced else tuning(options, library)
@@ -499,7 +499,7 @@ def tell_slower(options, library, found):
             found.note("%s the MPI library is more than 10%% faster than collopt: %s" % (
                 where_, "; ".join("MPI_%s of %s, %.2f times (%.2f to %.2f)" % (
                     call.collective.capitalize(), size(call.bytes), 1 / call.ratio, 1 / call.high,
-                    1 / call.low) for call in slow)), mended(options, library, slow))
+                    1 / call.low) for call in slow)), fix_of(options, library, slow))
 
 
 def look_at_speed(place, options, steps, found):

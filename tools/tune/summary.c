@@ -162,7 +162,7 @@ static void sum_up_in_words(const struct tune_cells *all, const struct tune_opti
         sum_up_one(a, o, all->next != NULL, NULL);
     printf("%s: %d of %d cells measured\n", o->output, cells - open, cells);
     if (left)
-        printf("%d of them are left to the host because figures differ too much to tell: "
+        printf("%d of them are left to the MPI library because figures differ too much to tell: "
                "a busy machine, or too little --time.\n", left);
     if (open)
         printf("The time was not enough; the same command goes on with the rest.\n");
