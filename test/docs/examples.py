@@ -5,7 +5,9 @@
 
 A block below a line "% run", or "% run HOST" for one MPI, is a dialogue: what follows "$ " is given
 to the shell, and the lines up to the next one are what it prints.  There, "..." stands for
-anything; a line that is nothing else for any number of lines.  A command without lines below it may
+anything; a line that is nothing else for any number of lines.  Below "% show" the lines are those
+of the machine of whoever wrote the page: a word with a digit stands for any such word, and so do
+units of time and of sizes, names of algorithms with "_", and spaces.  A command without lines below it may
 print what it likes.  A block below "% file NAME" becomes that file.  Commands of one page share a
 folder and a shell.
 """
@@ -15,7 +17,7 @@ import re
 import subprocess
 import sys
 
-BLOCK = re.compile(r'^% (run|file) ?(\S*)\n```\w*\n(.*?)^```$', re.M | re.S)
+BLOCK = re.compile(r'^% (run|show|file) ?(\S*)\n```\w*\n(.*?)^```$', re.M | re.S)
 SECONDS = 300
 NOISE = 4           # collopt-tune on a machine that is too busy to measure
 
@@ -33,13 +35,33 @@ def dialogue(text):
     return steps
 
 
-def as_pattern(lines):
+def literally(part):
+    return re.escape(part)
+
+
+# What a word of "% show" stands for, by what it looks like.
+KINDS = ((re.compile(r'\S*\d\S*'), r'\S*\d\S*'), (re.compile(r'[mµun]?s'), '[mµun]?s'),
+         (re.compile('[KMGT]iB|B'), '(?:[KMGT]iB|B)'), (re.compile('[a-z]+_[a-z_]+'), '[a-z_:]+'))
+
+
+def in_kind(part):
+    """The pattern of PART, whose figures are those of one machine."""
+    pattern = ''
+    for space, word in re.findall(r'(\s*)(\S*)', part):
+        stop = ''.join(re.findall('[,;:.)]+$', word))
+        core = word[:len(word) - len(stop)]
+        kind = next((to for look, to in KINDS if look.fullmatch(core)), re.escape(core))
+        pattern += (r'\s+' if space else '') + kind + re.escape(stop)
+    return pattern
+
+
+def as_pattern(lines, escape=literally):
     pattern = ''
     for line in lines:
         if line == '...':
             pattern += '(?:.*\n)*?'
         else:
-            pattern += '.*'.join(re.escape(part) for part in line.rstrip().split('...')) + ' *\n'
+            pattern += '.*'.join(escape(part) for part in line.rstrip().split('...')) + ' *\n'
     return re.compile(pattern)
 
 
@@ -68,8 +90,8 @@ def main():
         with open(page, encoding='utf-8') as file:
             text = file.read()
         shell, blocks = Shell(), BLOCK.findall(text)
-        if len(blocks) != len(re.findall(r'^% (?:run|file)', text, re.M)):
-            print(f'FAIL: {page}: a line "% run" or "% file" without a block below it')
+        if len(blocks) != len(re.findall(r'^% (?:run|show|file)', text, re.M)):
+            print(f'FAIL: {page}: a line "% run", "% show" or "% file" without a block below it')
             failed += 1
         for kind, name, block in blocks:
             if kind == 'file':
@@ -84,7 +106,8 @@ def main():
                 if status == NOISE and command.startswith('collopt-tune '):
                     print(f'noise: {command}')
                     continue
-                if status or (lines and not as_pattern(lines).fullmatch(said)):
+                if status or (lines and not as_pattern(
+                        lines, in_kind if kind == 'show' else literally).fullmatch(said)):
                     failed += 1
                     print(f'FAIL: {page}: {command}\n--- status {status}, the page '
                           'has\n' + '\n'.join(lines) + f'\n--- it prints\n{said}')

@@ -12,7 +12,7 @@ if ! command -v python3 >/dev/null; then
 fi
 work=$(mktemp -d) || exit 99
 trap 'rm -rf "$work"' EXIT
-pages=$(grep -l '^% run' "$COLLOPT_SOURCE"/doc/manual/*.md)
+pages=$(grep -l '^% \(run\|show\)' "$COLLOPT_SOURCE"/doc/manual/*.md)
 for name in $(env | sed -n 's/^\(COLLOPT_[A-Z_]*\)=.*/\1/p'); do
     case $name in
         COLLOPT_SOURCE | COLLOPT_BUILD) ;;
