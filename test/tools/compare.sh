@@ -269,6 +269,9 @@ kept = {"answer": "unclear", "pairs": 6, "options": "--after 1",
         "compare_options": ["--own-time", "t: (.*)"], "command": ["mpirun", "-n", "2", "./app"]}
 assert advice.noise(kept)["command"] == ("collopt --after 1 compare --own-time 't: (.*)' "
                                          "--pairs 12 mpirun -n 2 ./app")
+kept["compare_options"] = ["--pairs", "1", "--time=9m", "--pairs=2", "--keep", "a b"]
+assert advice.noise(kept)["command"] == ("collopt --after 1 compare --time=9m --keep 'a b' "
+                                         "--pairs 12 mpirun -n 2 ./app")
 
 made = {"answer": "faster", "ratio": 1.1, "ratio_low": 1.05, "ratio_high": 1.2, "confidence": 0.95,
         "calls_run": 0}

@@ -131,13 +131,24 @@ def not_served(answer):
                                                    NOT_SERVED[entry["reason"]])}
 
 
+def _without(words, option):
+    """WORDS of a command without OPTION and its value, as one word or two."""
+    kept, value = [], False
+    for word in words:
+        if not value and word != option and not word.startswith(option + "="):
+            kept.append(word)
+        value = not value and word == option
+    return kept
+
+
 def noise(answer):
     if answer["answer"] == "unclear":
         return {"about": "noise",
                 "what": "For a clearer answer: more runs, longer ones, ranks bound to cores "
                         "(mpirun --bind-to core, srun --cpu-bind=cores), no other jobs on "
                         "the nodes, or the time of the loop alone by --own-time.",
-                "command": _again(answer, more="--pairs %d" % max(12, 2 * answer["pairs"]))}
+                "command": _again(dict(answer, compare_options=_without(
+                    answer["compare_options"], "--pairs")), more="--pairs %d" % max(12, 2 * answer["pairs"]))}
 
 
 def tune(answer):

@@ -519,7 +519,8 @@ def times_text(answer):
 
 def outside_text(answer):
     """What a run takes beside the program's own work, which no library changes."""
-    return ("start and end of a run (launcher, MPI_Init, after MPI_Finalize): %s without, %s with"
+    return ("start and end of a run (launcher, MPI_Init, after MPI_Finalize), in the runs that "
+            "measured reductions: %s without, %s with"
             % (seconds(answer["outside_without"]), seconds(answer["outside_with"])))
 
 
