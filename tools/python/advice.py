@@ -143,12 +143,12 @@ def _without(words, option):
 
 def noise(answer):
     if answer["answer"] == "unclear":
+        kept = dict(answer, compare_options=_without(answer["compare_options"], "--pairs"))
         return {"about": "noise",
                 "what": "For a clearer answer: more runs, longer ones, ranks bound to cores "
                         "(mpirun --bind-to core, srun --cpu-bind=cores), no other jobs on "
                         "the nodes, or the time of the loop alone by --own-time.",
-                "command": _again(dict(answer, compare_options=_without(
-                    answer["compare_options"], "--pairs")), more="--pairs %d" % max(12, 2 * answer["pairs"]))}
+                "command": _again(kept, more="--pairs %d" % max(12, 2 * answer["pairs"]))}
 
 
 def tune(answer):
