@@ -337,3 +337,10 @@ COLLOPT_BACKEND_SOURCES = \
 COLLOPT_PUBLIC_SOURCES = \
 	src/front/public.h \
 	src/report/public_names.c
+
+# What ranks compare in MPI_Init: a checksum of all that a backend is made of.
+sources.h: $(COLLOPT_CORE_SOURCES) $(COLLOPT_BACKEND_SOURCES) $(ALGORITHM_SOURCES) \
+  $(ALGORITHM_HELPERS) $(KERNEL_SOURCES)
+	$(AM_V_GEN)cat $^ | cksum | sed 's/.*/#define COLLOPT_SOURCES "&"/' >$@
+BUILT_SOURCES += sources.h
+CLEANFILES += sources.h

@@ -30,36 +30,64 @@ copies()                # HOST LINE
     said 3 "^rank [0-9]*: $2\$" "$1, copies of rules"
 }
 
-# A build beside this one, which differs in nothing but that it computes predicted times otherwise.
-make_other_build()      # HOST
+# A build beside this one with other objects in front of its own.
+make_other_build()      # HOST OBJECT...
 {
-    mkdir -p "$work/other"
+    other_host=$1
+    shift
     cp "$build/.libs/libcollopt.so" "$work/other"
-    echo '#include <stdint.h>
-          uint64_t collopt_fingerprint(void);
-          __attribute__((visibility("hidden"))) uint64_t collopt_fingerprint(void) { return 1; }' \
-          >"$work/other/f.c"
     # shellcheck disable=SC2046
-    ${CC:-cc} -O2 -fPIC -shared -Wl,-z,muldefs -o "$work/other/libcollopt-$(abi_of "$1").so" \
-        "$work/other/f.c" $(find "$build/backend/$(abi_of "$1")" -path '*/.libs/*.o') \
+    ${CC:-cc} -O2 -fPIC -shared -Wl,-z,muldefs \
+        -o "$work/other/libcollopt-$(abi_of "$other_host").so" "$@" \
+        $(find "$build/backend/$(abi_of "$other_host")" -path '*/.libs/*.o') \
         -Wl,--whole-archive "$build/.libs/libcollopt-core.a" -Wl,--no-whole-archive \
-        || fail "$1: the other build could not be linked"
+        || fail "$other_host: the other build could not be linked"
 }
 
-builds()                # HOST
+# It differs in nothing but that it computes predicted times otherwise.
+make_other_times()      # HOST
 {
-    make_other_build "$1"
+    echo '#include <stdint.h>
+          uint64_t collopt_fingerprint(void);
+          __attribute__((visibility("hidden"))) uint64_t collopt_fingerprint(void) { return 1; }' |
+          ${CC:-cc} -O2 -fPIC -c -x c -o "$work/other/times.o" - &&
+        make_other_build "$1" "$work/other/times.o"
+}
+
+# It differs in nothing but the order of two members of what processes share.
+make_other_layout()     # HOST
+{
+    mkdir -p "$work/other/shm"
+    sed 's/^\( *uint32_t\) call;/\1 other;/; s/^\( *uint32_t\) where;/\1 call;/
+         s/^\( *uint32_t\) other;/\1 where;/' "$top/src/shm/channel.h" >"$work/other/shm/channel.h"
+    ! cmp -s "$top/src/shm/channel.h" "$work/other/shm/channel.h" || fail "the layout is the same"
+    # the command of the makefile
+    make -n V=1 -C "$build" -W src/shm/channel.h sources.h |
+        sed -n "s|[^ ]*src/shm/channel.h|$work/other/shm/channel.h|
+                s|>sources.h|>$work/other/sources.h|p" | sh
+    for source in mpi/node/agree shm/channel; do
+        # shellcheck disable=SC2046
+        ${CC:-cc} -O2 -fPIC -fvisibility=hidden -D_GNU_SOURCE -I"$work/other" -I"$build" \
+            -I"$top/src" -I"$top/include" -DCOLLOPT_HOST="\"$(abi_of "$1")\"" \
+            $(made "$(abi_of "$1" | tr '[:lower:]' '[:upper:]')_CPPFLAGS") \
+            -c "$top/src/$source.c" -o "$work/other/${source##*/}.o" ||
+            fail "$1: $source could not be compiled"
+    done
+    make_other_build "$1" "$work/other/agree.o" "$work/other/channel.o"
+}
+
+builds()                # HOST WHAT MESSAGE
+{
     for odd in 0 2; do
         # shellcheck disable=SC2016
         LAUNCH_SECONDS=40 launch "$1" 3 \
             sh -c 'p=$2; [ "${OMPI_COMM_WORLD_RANK-${PMI_RANK-}}" != "$1" ] || p=$3
             shift 3; exec env LD_PRELOAD="$p" "$@"' sh $odd "$library" "$work/other/libcollopt.so" \
             "$(program "$1" settings)" allreduce=6 ||
-            fail "$1, another build on rank $odd: status $?"
-        said 3 '^rank [0-9]*: run 0 passed 6' "$1, another build on rank $odd"
-        said 1 '^collopt: the 3 ranks of MPI_COMM_WORLD run builds of collopt that compute '\
-'predicted times differently ' "$1, another build on rank $odd"
-        said 1 '^collopt: ' "$1, another build on rank $odd"
+            fail "$1, a build with $2 on rank $odd: status $?"
+        said 3 '^rank [0-9]*: run 0 passed 6' "$1, a build with $2 on rank $odd"
+        said 1 "^collopt: the 3 ranks of MPI_COMM_WORLD $3" "$1, a build with $2 on rank $odd"
+        said 1 '^collopt: ' "$1, a build with $2 on rank $odd"
     done
 }
 
@@ -84,7 +112,12 @@ mixed()                 # HOST
 
 disagree()              # HOST
 {
-    builds "$1"
+    mkdir -p "$work/other"
+    make_other_times "$1"
+    builds "$1" 'other times' 'run builds of collopt that compute predicted times differently '
+    make_other_layout "$1"
+    builds "$1" 'another layout' \
+        'run different versions of collopt, or builds of different sources; '
     mixed "$1"
     # Rank 0 compares and tells; it differs in one half of the variables, another rank in the other.
     rank=0

@@ -21,15 +21,14 @@
 #include "mpi/node/agree.h"
 #include "base/hash.h"
 #include "base/log.h"
-#include "catalogue/catalogue.h"
 #include "model/fingerprint.h"
 #include "mpi/host/host.h"
 #include "mpi/node/process.h"
 #include "mpi/node/ulfm.h"
-#include "schedule/descriptor.h"
 #include "settings/search_path.h"
 #include "settings/settings.h"
 #include "settings/bundled.h"
+#include "sources.h"
 
 static atomic_bool world_asked, world_agreed, world_alike, world_bundled;
 
@@ -53,19 +52,11 @@ bool collopt_world_bundled(void)
     return atomic_load_explicit(&world_bundled, memory_order_relaxed);
 }
 
-/* Hashes what decides the same only in the same code: version, variables and algorithms. */
+/* Ranks understand each other only if they run the same code: it decides, lays out what they share
+ * in memory, and sends.  Two builds of one version may differ in it. */
 static uint64_t code_hash(void)
 {
-    uint64_t h = collopt_hash_text(COLLOPT_AGREED_VERSION, PACKAGE_VERSION);
-    int n;
-    const struct collopt_setting_row *row = collopt_setting_rows(&n);
-
-    for (int i = 0; i < n; i++)
-        h = collopt_hash_text(h, row[i].name);
-    for (const struct collopt_algorithm *const *a = collopt_algorithms; *a; a++)
-        for (const char *t = (*a)->name; *t; t++)
-            h = (h ^ (unsigned char)*t ^ (uint64_t)(*a)->collective << 8) * COLLOPT_HASH_PRIME;
-    return h;
+    return collopt_hash_text(COLLOPT_HASH_START, PACKAGE_VERSION " " COLLOPT_SOURCES);
 }
 
 /* Includes the fingerprint, since the same code may be compiled to compute other predicted
@@ -259,7 +250,7 @@ void collopt_difference(MPI_Comm comm, char *text, size_t size)
     const struct collopt_setting_row *row;
     int n, rank, which;
 
-    snprintf(text, size, "run different versions of collopt");
+    snprintf(text, size, "run different versions of collopt, or builds of different sources");
     if (!same(comm, code_hash()))
         return;
     snprintf(text, size,

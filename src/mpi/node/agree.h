@@ -16,8 +16,6 @@ bool collopt_agree_also(MPI_Comm comm, bool ready, uint64_t hash, bool *alike, b
 /* If they differ: "have different COLLOPT_ variables: rank 3 has ..., rank 0 has ...", on all
  * ranks.  Collective. */
 void collopt_difference(MPI_Comm comm, char *text, size_t size);
-/* changes with every change of the protocol between ranks */
-enum { COLLOPT_AGREED_VERSION = 30 };
 /* After MPI_Init.  MEMORY: there is some for the world (world.h). */
 void collopt_agree_on_world(bool memory);
 bool collopt_world_asked(void);         /* the agreement in MPI_Init took place */
