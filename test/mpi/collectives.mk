@@ -89,6 +89,7 @@ EXTRA_DIST += \
 	test/mpi/gpu_standin.c \
 	test/mpi/trace.py \
 	test/mpi/waiting.py \
+	test/mpi/limited_memory.sh \
 	test/mpi/without_calls.py \
 	test/mpi/elements.c \
 	test/mpi/elements.h
@@ -98,3 +99,8 @@ check-big: $(check_DATA)
 	$(MAKE) $(AM_MAKEFLAGS) check TESTS='test/mpi/collectives-smpi.sh $(COLLECTIVES_TESTS)' \
 	  TEST_THOROUGH=1
 .PHONY: check-big
+
+# Much of everything, and ranks that are stopped for a minute: by hand.
+check-large:
+	TEST_LOAD=long TEST_FAULTS=long $(MAKE) check TESTS='test/mpi/load.sh test/mpi/faults.sh'
+.PHONY: check-large

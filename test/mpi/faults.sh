@@ -1,9 +1,13 @@
 # Faults of the world that a job runs in: it ends or goes on as it does without collopt, and leaves
 # nothing behind.  How long it takes is the launcher's affair, so there is only a generous bound.
+#
+# TEST_FAULTS=long: a rank is stopped for a minute, too (make check-large).
 
 . "${COLLOPT_SOURCE:-.}/test/mpi/hosts.sh"
 
 LAUNCH_SECONDS=100
+longer=
+[ "${TEST_FAULTS-}" != long ] || longer='stop=60' LAUNCH_SECONDS=200
 mkdir "$work/tmp"
 export TMPDIR="$work/tmp"
 
@@ -42,12 +46,28 @@ possible()              # COMMAND...: say what this user or kernel does not allo
     "$@" true 2>/dev/null || { echo "not possible here: $*"; return 1; }
 }
 
+limited()               # COMMAND...
+{
+    sh "$top/test/mpi/limited_memory.sh" "${work##*/}" 400000000 "$@"
+}
+
+remove_groups()
+{
+    # a group is busy until its last process is gone
+    for group in /sys/fs/cgroup/"${work##*/}"-* /sys/fs/cgroup/*/"${work##*/}"-*; do
+        [ ! -d "$group" ] || rmdir "$group" || fail "$group is left"
+    done
+}
+
 # shellcheck disable=SC2016
 faults()                # HOST
 {
-    for fault in kill abort stop; do
+    for fault in kill abort stop=2 $longer; do
         alike "$1" $fault "a rank: $fault"
     done
+    ! possible limited || alike "$1" memory 'a rank: out of its memory' \
+        sh "$top/test/mpi/limited_memory.sh" "${work##*/}" 400000000
+    remove_groups
     if possible unshare --mount sh -c 'mount -t tmpfs -o ro none "$0" && exec "$@"' /dev/shm; then
         alike "$1" none '/dev/shm may not be written' \
             unshare --mount sh -c 'mount -t tmpfs -o ro none "$0" && exec "$@"' /dev/shm

@@ -1,7 +1,8 @@
 /* Reductions in a world where something goes wrong.
  *
- *     test_faults FAULT [MARK]     none; kill, abort: the last rank ends so; stop: it is stopped
- *                                  for two seconds
+ *     test_faults FAULT [MARK]     none; kill, abort: the last rank ends so; memory: it writes to
+ *                                  1 GiB, of which a control group has less; stop=SECONDS: it is
+ *                                  stopped for so long
  *
  * MARK, of any content, tells these processes from others. */
 #include <signal.h>
@@ -13,16 +14,33 @@
 
 enum { TURNS = 300, FAULTY = 100 };
 
-static void stop_for_a_while(void)
+static void stop_for(unsigned seconds)
 {
     pid_t self = getpid();
 
     if (fork() == 0) {
-        sleep(2);
+        sleep(seconds);
         kill(self, SIGCONT);
         _exit(0);
     }
     raise(SIGSTOP);
+}
+
+/* The kernel ends the process in here. */
+static void take_memory(void)
+{
+    enum { PAGE = 4096 };
+    size_t n = (size_t)1 << 30;
+    volatile char *taken = malloc(n);
+
+    for (size_t i = 0; taken && i < n; i += PAGE)
+        taken[i] = 1;
+    fail("the control group has memory left");
+}
+
+static unsigned seconds_stopped(const char *fault)
+{
+    return strncmp(fault, "stop=", 5) == 0 ? (unsigned)atoi(fault + 5) : 0;
 }
 
 static void suffer(const char *fault)
@@ -31,8 +49,10 @@ static void suffer(const char *fault)
         raise(SIGKILL);
     if (strcmp(fault, "abort") == 0)
         abort();
-    if (strcmp(fault, "stop") == 0)
-        stop_for_a_while();
+    if (strcmp(fault, "memory") == 0)
+        take_memory();
+    if (seconds_stopped(fault))
+        stop_for(seconds_stopped(fault));
 }
 
 int main(int argc, char **argv)
@@ -41,7 +61,7 @@ int main(int argc, char **argv)
     MPI_Request request;
 
     begin(&argc, &argv, "test_faults");
-    at("reductions", 60);
+    at("reductions", 60 + (argc > 1 ? (int)seconds_stopped(argv[1]) : 0));
     for (int i = 0; i < TURNS; i++) {
         if (i == FAULTY && argc > 1 && world_rank == world_ranks - 1)
             suffer(argv[1]);
