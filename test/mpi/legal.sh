@@ -70,6 +70,8 @@ legal()                 # HOST
     subject "$1" 3 COLLOPT_AFTER=1 COLLOPT_SHM=off -- layouts
     subject "$1" 2 COLLOPT_AFTER=1 -- outstanding 20 37748736
     subject "$1" 3 COLLOPT_AFTER=1 COLLOPT_SHM_SIZE=64K -- outstanding 40 200000
+    subject "$1" 3 COLLOPT_AFTER=1 -- latest_first 20000
+    ! lends_progress "$1" || subject "$1" 3 COLLOPT_AFTER=1 COLLOPT_SHM=off -- latest_first 20000
     subject "$1" 2 COLLOPT_AFTER=1 -- ahead
     subject "$1" 3 COLLOPT_AFTER=1 -- ahead
     [ "$(abi_of "$1")" = abi ] || past "$1"

@@ -6,6 +6,8 @@
  *                 ranks only
  * layouts         ranks describe the same elements by different datatypes
  * outstanding     many long nonblocking reductions are under way while a rank waits for a message
+ * latest_first    thousands of short nonblocking reductions are under way, and a rank waits for the
+ *                 latest one first
  * ahead           ranks that need no input of others go far ahead of a late one
  * polling         a rank looks at its reductions only, while it owes another rank a message
  * nothing_owed    ranks wait outside of MPI for one whose call has returned
@@ -281,6 +283,28 @@ static void outstanding(int n, size_t bytes)
     free(out);
     free(request);
     free(status);
+}
+
+/* Where they go by messages, each look at one of them must not cost a look at all. */
+static void latest_first(int n)
+{
+    int *in = malloc((size_t)n * sizeof *in), *out = malloc((size_t)n * sizeof *out);
+    MPI_Request *request = malloc((size_t)n * sizeof *request);
+
+    at("the latest one of thousands is waited for first", 100);
+    sum_all(MPI_COMM_WORLD, 1, "before thousands");     /* takes the communicator over */
+    for (int i = 0; i < n; i++) {
+        in[i] = i + world_rank;
+        MPI_Iallreduce(&in[i], &out[i], 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &request[i]);
+    }
+    for (int i = n - 1; i >= 0; i--)
+        MPI_Wait(&request[i], MPI_STATUS_IGNORE);
+    for (int i = 0; i < n; i++)
+        check(out[i] == world_ranks * i + world_ranks * (world_ranks - 1) / 2,
+              "number %d of %d under way: %d", i, n, out[i]);
+    free(in);
+    free(out);
+    free(request);
 }
 
 /* Does not let the memory grow: the ranks that are ahead wait for the late one. */
@@ -732,6 +756,8 @@ int main(int argc, char **argv)
         layouts();
     else if (strcmp(subject, "outstanding") == 0)
         outstanding(atoi(argument), (size_t)atol(argv[3]));
+    else if (strcmp(subject, "latest_first") == 0)
+        latest_first(atoi(argument));
     else if (strcmp(subject, "ahead") == 0)
         ahead();
     else if (strcmp(subject, "polling") == 0)

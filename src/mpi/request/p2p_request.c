@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "mpi/request/p2p_request.h"
+#include "base/numbers.h"
 #include "mpi/comm/comm.h"
 #include "mpi/comm/greatest.h"
 #include "mpi/host/progress.h"
@@ -21,9 +22,17 @@ enum {
     AT_ONCE = 8                 /* requests in a pass; each may make the host progress once */
 };
 
-/* The rows of a communicator.  A failed request may leave messages in its row: it is BROKEN. */
+struct queue {                  /* of requests that are under way */
+    struct p2p_request *first, *last;
+    int length;
+};
+
+/* The rows of a communicator.  A failed request may leave messages in its row: it is BROKEN.  Of
+ * the nonblocking requests of a row, one is carried on at a time, while the others wait here:
+ * thousands may be under way, and each look at one of them costs time. */
 struct collopt_rows {
-    uint64_t started[NONBLOCKING], completed[NONBLOCKING];      /* in each row */
+    bool busy[NONBLOCKING];
+    struct queue waiting[NONBLOCKING];
     bool used[PERSISTENT];
     bool broken[NONBLOCKING + PERSISTENT];
 };
@@ -34,9 +43,8 @@ struct p2p_request {
     struct collopt_plan *plan;
     struct collopt_rows *rows;  /* of its communicator */
     unsigned row;
-    uint64_t number;            /* of the nonblocking calls of its row */
-    bool begun;                 /* its row was free */
-    struct p2p_request *queued; /* the next one that is under way */
+    bool begun;                 /* the execution */
+    struct p2p_request *queued; /* the next one in its queue */
 };
 _Static_assert(sizeof(struct p2p_request) <= COLLOPT_REQUEST_SIZE, "requests have one size");
 
@@ -50,46 +58,98 @@ static struct p2p_request *p2p_of(struct collopt_request *r)
  * progress. */
 static pthread_mutex_t carrying = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;        /* of the queue and of rows */
-static struct p2p_request *first, **end = &first;     /* those that are under way */
-static atomic_int under_way;
+static struct queue carried;    /* those that are carried on, in turn */
+static atomic_int under_way;    /* requests, including those that wait for their rows */
 
 bool collopt_p2p_request_possible(const struct collopt_comm *c)
 {
     return c->ranks > 1 && !c->own && collopt_progress_lent();
 }
 
-/* ---- the queue ------------------------------------------------------------------------------- */
+/* ---- queues ---------------------------------------------------------------------------------- */
+
+/* Under the lock, as those below. */
+static void push(struct queue *u, struct p2p_request *q)
+{
+    q->queued = NULL;
+    if (u->first)
+        u->last->queued = q;
+    else
+        u->first = q;
+    u->last = q;
+    u->length++;
+}
+
+/* Takes Q out of it, or the first one where Q is NULL.  NULL: it is not there. */
+static struct p2p_request *take(struct queue *u, struct p2p_request *q)
+{
+    struct p2p_request **at = &u->first, *before = NULL;
+
+    while (q && *at && *at != q) {
+        before = *at;
+        at = &before->queued;
+    }
+    if (!(q = *at))
+        return NULL;
+    *at = q->queued;
+    if (u->last == q)
+        u->last = before;
+    u->length--;
+    return q;
+}
 
 static void append(struct p2p_request *q)
 {
-    q->queued = NULL;
     pthread_mutex_lock(&lock);
-    *end = q;
-    end = &q->queued;
+    push(&carried, q);
     pthread_mutex_unlock(&lock);
 }
 
-/* Takes Q out of it, or the first one where Q is NULL. */
 static struct p2p_request *take_out(struct p2p_request *q)
 {
-    struct p2p_request **at = &first;
-
     pthread_mutex_lock(&lock);
-    while (q && *at && *at != q)
-        at = &(*at)->queued;
-    q = *at;
-    if (q && !(*at = q->queued))
-        end = at;
+    q = take(&carried, q);
     pthread_mutex_unlock(&lock);
     return q;
 }
 
-/* ---- going on -------------------------------------------------------------------------------- */
-
-static bool may_begin(const struct p2p_request *q)
+static int how_many(void)
 {
-    return !q->r.nonblocking || q->rows->completed[q->row] == q->number;
+    int n;
+
+    pthread_mutex_lock(&lock);
+    n = carried.length;
+    pthread_mutex_unlock(&lock);
+    return n;
 }
+
+/* Q is carried on from now on, or when its row is free. */
+static void enqueue(struct p2p_request *q)
+{
+    bool waits;
+
+    pthread_mutex_lock(&lock);
+    waits = q->r.nonblocking && q->rows->busy[q->row];
+    push(waits ? &q->rows->waiting[q->row] : &carried, q);
+    if (q->r.nonblocking)
+        q->rows->busy[q->row] = true;
+    pthread_mutex_unlock(&lock);
+}
+
+/* A nonblocking request of ROW is complete. */
+static void leave_row(struct collopt_rows *rows, unsigned row)
+{
+    struct p2p_request *next;
+
+    pthread_mutex_lock(&lock);
+    next = take(&rows->waiting[row], NULL);
+    rows->busy[row] = next != NULL;
+    if (next)
+        push(&carried, next);
+    pthread_mutex_unlock(&lock);
+}
+
+/* ---- going on -------------------------------------------------------------------------------- */
 
 /* Its number among all rows of the communicator. */
 static unsigned row_of(const struct p2p_request *q)
@@ -128,7 +188,7 @@ static void complete(struct p2p_request *q, int err)
         collopt_execution_clear(&q->r.kept.execution, MPI_SUCCESS);
     }
     if (q->r.nonblocking)
-        q->rows->completed[q->row]++;
+        leave_row(q->rows, q->row);
     atomic_fetch_sub_explicit(&under_way, 1, memory_order_relaxed);
     own = collopt_buffers_end(&q->buffers, !err);
     q->r.err = err ? err : own;
@@ -141,7 +201,7 @@ static bool carry_on(struct p2p_request *q)
     bool done = false;
     int err;
 
-    if (!q->begun && !(may_begin(q) && collopt_request_is_compared(&q->r)))
+    if (!q->begun && !collopt_request_is_compared(&q->r))
         return false;
     err = q->r.err;
     if (!err && !q->begun)
@@ -160,8 +220,7 @@ static int carry_some_on(void)
 {
     int completed = 0;
 
-    for (int i = atomic_load_explicit(&under_way, memory_order_relaxed), n = 0;
-         n < i && n < AT_ONCE; n++) {
+    for (int i = least(how_many(), AT_ONCE); i > 0; i--) {
         struct p2p_request *q = take_out(NULL);
 
         if (!q)
@@ -193,13 +252,19 @@ bool collopt_p2p_request_under_way(void)
 
 static bool advance(struct collopt_request *r)
 {
+    struct p2p_request *q;      /* NULL: it waits for its row */
+
     if (!collopt_request_under_way(r))
         return true;
     if (pthread_mutex_trylock(&carrying))
         return false;
-    if (collopt_request_under_way(r) && take_out(p2p_of(r)) && !carry_on(p2p_of(r))) {
-        append(p2p_of(r));
-        carry_some_on();
+    if (collopt_request_under_way(r)) {
+        q = take_out(p2p_of(r));
+        if (!q || !carry_on(q)) {
+            if (q)
+                append(q);
+            carry_some_on();
+        }
     }
     pthread_mutex_unlock(&carrying);
     return !collopt_request_under_way(r);
@@ -294,7 +359,6 @@ int collopt_p2p_request_number(struct collopt_request *r, struct collopt_comm *c
     r->nonblocking = true;
     q->rows = rows;
     q->row = c->nonblocking % NONBLOCKING;
-    q->number = rows->started[q->row]++;
     return MPI_SUCCESS;
 }
 
@@ -308,7 +372,7 @@ void collopt_p2p_request_start(struct collopt_request *r)
     q->begun = false;
     collopt_request_is_started(r);
     atomic_fetch_add_explicit(&under_way, 1, memory_order_relaxed);
-    append(q);
+    enqueue(q);
     advance(r);
 }
 
