@@ -304,9 +304,9 @@ static int measure(void)
 
     make_buffers();
     bench_problems_begin();
-    status = all_is_right() ? 0 : 1;
     for (size_t i = 0; i < STAGED && staged_sizes[i] <= longest; i++)
         measure_staging(staged_sizes[i]);
+    status = all_is_right() ? 0 : 1;
     bench_problems_end();
     free_buffers();
     cuda_end();

@@ -134,7 +134,7 @@ root=$work/root
 mkdir -p "$root/proc" "$root/sys" "$root/dev" "$root/tmp" "$root/some/where" "$root/bin"
 chmod 755 "$work"
 chmod 1777 "$root/tmp" "$root/some/where"
-for command in awk cat chmod date dirname env grep mkdir mktemp rm sh sort timeout tr; do
+for command in awk cat chmod date dirname env grep mkdir mktemp rm sh sort timeout tr wc; do
     program=$(command -v $command)
     cp -L "$program" "$root/bin/$command"
     ldd "$program" | grep -o '/[^ ]*'
