@@ -250,8 +250,7 @@ enum { COLLOPT_MOST_SEGMENTS = 256 };
 
 /* The segment that minimizes (hops + S) (alpha + PER_BYTE * BYTES / S), in bytes, a power of
  * two. */
-size_t collopt_preset_segment(const struct collopt_problem *p, double hops, double bytes,
-                              bool combined);
+size_t collopt_preset_segment(const struct collopt_problem *p, double hops, double bytes);
 /* The value from LEAST to MOST for value[PARAMETER] of A that is fastest by the model; of
  * equals, the smallest. */
 size_t collopt_preset_by_model(const struct collopt_algorithm *a, const struct collopt_problem *p,

@@ -49,7 +49,7 @@ static void build(struct collopt_schedule *s, const struct collopt_problem *p, i
 
 static size_t segment(const struct collopt_problem *p)
 {
-    return collopt_preset_segment(p, p->ranks, vector_bytes(p), true);
+    return collopt_preset_segment(p, p->ranks, vector_bytes(p));
 }
 
 /* Up, and for Allreduce as far back, with one hop more for what comes from both sides at the same

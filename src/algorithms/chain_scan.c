@@ -43,7 +43,7 @@ static void build(struct collopt_schedule *s, const struct collopt_problem *p, i
 
 static size_t segment(const struct collopt_problem *p)
 {
-    return collopt_preset_segment(p, p->ranks, vector_bytes(p), true);
+    return collopt_preset_segment(p, p->ranks, vector_bytes(p));
 }
 
 static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)

@@ -225,7 +225,7 @@ static size_t blocks(const struct collopt_problem *p)
         longest = p->counts[r] > longest ? p->counts[r] : longest;
 
     double bytes = (double)longest * (double)p->size;
-    size_t segment = collopt_preset_segment(p, log2_ceil(p->ranks) - 1, bytes, true), n = 1;
+    size_t segment = collopt_preset_segment(p, log2_ceil(p->ranks) - 1, bytes), n = 1;
 
     while (n < MOST_BLOCKS && 2 * n * segment <= bytes)
         n *= 2;

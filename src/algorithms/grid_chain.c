@@ -118,7 +118,7 @@ static int longest(const struct collopt_grid *g, int root)
 /* For grids of the preset sides: about the square root of the ranks along each. */
 static size_t segment(const struct collopt_problem *p)
 {
-    return collopt_preset_segment(p, collopt_square_side(p->ranks), vector_bytes(p), true);
+    return collopt_preset_segment(p, collopt_square_side(p->ranks), vector_bytes(p));
 }
 
 static bool usable(const struct collopt_problem *p)

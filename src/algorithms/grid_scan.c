@@ -279,7 +279,7 @@ static size_t segment(const struct collopt_problem *p)
     return collopt_preset_segment(
         p,
         COLLOPT_CHAIN_SLOTS * (collopt_grid(&g, collopt_preset_dims(p, 1)) ? hops(&g) : p->ranks),
-        vector_bytes(p), true);
+        vector_bytes(p));
 }
 
 static bool usable(const struct collopt_problem *p)

@@ -288,8 +288,7 @@ static size_t segment(const struct collopt_problem *p)
     int hops = 2 * collopt_square_side(p->ranks);
 
     return collopt_preset_segment(p, hops,
-                                  vector_bytes(p) / (p->collective == COLLOPT_ALLREDUCE ? 4 : 2),
-                                  true);
+                                  vector_bytes(p) / (p->collective == COLLOPT_ALLREDUCE ? 4 : 2));
 }
 
 /* For the preset sides; each tree carries a share of the vector. */
@@ -300,7 +299,7 @@ static size_t segment_torus(const struct collopt_problem *p)
 
     for (int d = 0; d < g.sides; d++)
         hops += g.side[d] - 1;
-    return collopt_preset_segment(p, hops, vector_bytes(p) / most(2 * g.sides, 1), true);
+    return collopt_preset_segment(p, hops, vector_bytes(p) / most(2 * g.sides, 1));
 }
 
 static bool usable(const struct collopt_problem *p)

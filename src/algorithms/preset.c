@@ -19,13 +19,12 @@ static const struct collopt_way *way_of(const struct collopt_problem *p)
     return collopt_way(p, inside ? COLLOPT_INSIDE : COLLOPT_BETWEEN);
 }
 
-size_t collopt_preset_segment(const struct collopt_problem *p, double hops, double bytes,
-                              bool combined)
+size_t collopt_preset_segment(const struct collopt_problem *p, double hops, double bytes)
 {
     const struct collopt_machine *m = collopt_machine_of(p);
     const struct collopt_way *w = way_of(p);
     double alpha = w->latency + 2 * w->overhead + (p->topology->wired ? m->hop / 2 : 0);
-    double per_byte = w->byte + (combined ? m->combine : 0), segment = LEAST_SEGMENT;
+    double per_byte = w->byte + m->combine, segment = LEAST_SEGMENT;
 
     while (segment < bytes && segment * segment * hops * per_byte < bytes * alpha)
         segment *= 2;

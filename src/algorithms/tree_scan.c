@@ -215,7 +215,7 @@ static void build(struct collopt_schedule *s, const struct collopt_problem *p, i
 
 static size_t segment(const struct collopt_problem *p)
 {
-    return collopt_preset_segment(p, 2 * log2_ceil(p->ranks), vector_bytes(p), true);
+    return collopt_preset_segment(p, 2 * log2_ceil(p->ranks), vector_bytes(p));
 }
 
 /* ---- traffic --------------------------------------------------------------------------------- */

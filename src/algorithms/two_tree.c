@@ -174,8 +174,7 @@ static void build_allreduce(struct collopt_schedule *s, const struct collopt_pro
 /* Each hop takes LAG slots, in which others pass. */
 static size_t segment(const struct collopt_problem *p)
 {
-    return collopt_preset_segment(p, LAG * collopt_two_tree_height(p->ranks), vector_bytes(p),
-                                  true);
+    return collopt_preset_segment(p, LAG * collopt_two_tree_height(p->ranks), vector_bytes(p));
 }
 
 /* PASSES up and down, and for each further segment MESSAGES in and out of an inner rank. While the

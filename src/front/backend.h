@@ -19,7 +19,6 @@ typedef void (*collopt_function)(void);
 struct collopt_front_table {
     uint32_t size, version;
     const char *library_version;                /* MPI_Get_library_version */
-    const char *library_path;                   /* the shared object that defines PMPI_Allreduce */
     collopt_function host[COLLOPT_NAME_COUNT];  /* its own PMPI_X */
     collopt_function next[COLLOPT_NAME_COUNT];  /* with what an entry that only listens goes on: a
                                                  * tool's, or the host's */

@@ -210,7 +210,6 @@ static void bind(struct collopt_binding *b, bool found, const struct collopt_mpi
         show(b, optional);
     collopt_stand_around_tools(b, front);
     front->library_version = mpi->version;
-    front->library_path = mpi->path;
 
     b->backend = found ? open_backend(mpi, front) : NULL;
     b->unsupported = b->backend ? b->backend->unsupported : found ? mpi->unsupported : 1;

@@ -5,7 +5,6 @@
 #include "schedule/problem.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -2,8 +2,6 @@
 #ifndef COLLOPT_RECORDER_SENTENCES_H
 #define COLLOPT_RECORDER_SENTENCES_H
 
-#include <stddef.h>
-
 #include "base/text.h"
 #include "recorder/diagnosis.h"
 

@@ -2,7 +2,6 @@
  * addresses, types of Fortran's kinds, elements longer than a message, operations that use all of
  * an element, or rely on its alignment. */
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

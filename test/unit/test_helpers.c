@@ -218,10 +218,10 @@ START_TEST(segments_are_bounded)
             ck_assert_int_ge(collopt_segments(&p), 1);
             ck_assert_int_le(collopt_segments(&p), COLLOPT_MOST_SEGMENTS);
         }
-    ck_assert_uint_ge(collopt_preset_segment(&anywhere, 10, 0, true), 1);
-    ck_assert_uint_le(collopt_preset_segment(&anywhere, 1, 1e15, true), (size_t)1 << 52);
-    ck_assert_uint_le(collopt_preset_segment(&anywhere, 1000, 1e6, true),
-                      collopt_preset_segment(&anywhere, 10, 1e6, true));
+    ck_assert_uint_ge(collopt_preset_segment(&anywhere, 10, 0), 1);
+    ck_assert_uint_le(collopt_preset_segment(&anywhere, 1, 1e15), (size_t)1 << 52);
+    ck_assert_uint_le(collopt_preset_segment(&anywhere, 1000, 1e6),
+                      collopt_preset_segment(&anywhere, 10, 1e6));
 }
 END_TEST
 

@@ -4,7 +4,6 @@
 
 #include <check.h>
 #include <fenv.h>
-#include <float.h>
 #include <math.h>
 #include <pthread.h>
 #include <sched.h>

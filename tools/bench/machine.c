@@ -20,7 +20,6 @@
 #include "bench/runner.h"
 #include "lib/statistics.h"
 
-#include <sched.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>

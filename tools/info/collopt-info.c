@@ -22,7 +22,6 @@
 #include "info/variables.h"
 
 #include <getopt.h>
-#include <limits.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,6 @@
 /* The counts of calls; see call.h. */
 #include "config.h"
 
-#include <stdint.h>
-
 #include "mpi/host/call.h"
 #include "base/hash.h"
 

@@ -9,7 +9,6 @@
 #define COLLOPT_MPI_NODE_LOCALITY_H
 
 #include <mpi.h>
-#include <stdbool.h>
 
 #include "shm/segment.h"
 

@@ -1,7 +1,6 @@
 /* From a call to a plan; see make.h. */
 #include "config.h"
 
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -20,8 +20,6 @@
 #ifndef COLLOPT_MPI_REQUEST_PERSISTENT_H
 #define COLLOPT_MPI_REQUEST_PERSISTENT_H
 
-#include <stdbool.h>
-
 struct collopt_call;
 struct collopt_comm;
 struct collopt_request;

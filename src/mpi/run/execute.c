@@ -5,7 +5,6 @@
  * waits where these will do. */
 #include "config.h"
 
-#include <limits.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
