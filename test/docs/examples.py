@@ -7,9 +7,9 @@ A block below a line "% run", or "% run HOST" for one MPI, is a dialogue: what f
 to the shell, and the lines up to the next one are what it prints.  There, "..." stands for
 anything; a line that is nothing else for any number of lines.  Below "% show" the lines are those
 of the machine of whoever wrote the page: a word with a digit stands for any such word, and so do
-units of time and of sizes, names of algorithms with "_", and spaces.  A command without lines below it may
-print what it likes.  A block below "% file NAME" becomes that file.  Commands of one page share a
-folder and a shell.
+units of time and of sizes, names of algorithms with "_", and spaces.  A
+command without lines below it may print what it likes.  A block below "% file NAME" becomes that
+file.  Commands of one page share a folder and a shell.
 """
 
 import os

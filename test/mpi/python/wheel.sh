@@ -33,6 +33,20 @@ PATH=$work/site/bin:$PATH collopt-info --algorithms >"$work/said" 2>&1 ||
     fail "collopt-info: status $?"
 grep -q '^  ring ' "$work/said" || fail 'collopt-info: no algorithms'
 
+# The wheel serves the other MPI libraries, too, for which Debian has no mpi4py: a program in C.
+for other in $native_hosts; do
+    if [ "$other" = "$host" ] || ! built_for "$other"; then
+        continue
+    fi
+    # shellcheck disable=SC2046
+    $(wrapper "$other") -I"$top/include" -o "$work/app" "$top/test/tools/app.c" ||
+        fail "$other: app.c"
+    # shellcheck disable=SC2046
+    timeout 120 "$python" -m collopt --after 1 --report stderr $(launcher_of "$other") -n 2 \
+        "$work/app" 20 1000 0 </dev/null >"$work/said" 2>&1 || fail "$other: status $?"
+    grep -q '^  allreduce .* 8K  *40 ' "$work/said" || fail "$other: not by collopt"
+done
+
 # Where it cannot: one sentence that says why.
 says()                  # SENTENCE
 {
