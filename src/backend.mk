@@ -22,6 +22,8 @@ COLLOPT_CORE_SOURCES = \
 	src/base/memo.c \
 	src/base/memo.h \
 	src/base/numbers.h \
+	src/base/signals.c \
+	src/base/signals.h \
 	src/base/skips.c \
 	src/base/skips.h \
 	src/base/text.c \

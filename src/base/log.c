@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "base/hash.h"
 #include "base/launcher.h"
+#include "base/signals.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -65,6 +66,7 @@ static bool said_before(const char *line, size_t n)
 
 static void put(bool once, const char *prefix, const char *format, va_list ap)
 {
+    struct collopt_signals held;
     char line[LINE];
     int saved = errno;
     int start = snprintf(line, sizeof line, "%s", prefix);
@@ -84,8 +86,10 @@ static void put(bool once, const char *prefix, const char *format, va_list ap)
     if (once && said_before(line, n))
         return;
     line[n++] = '\n';
+    collopt_signals_hold(&held);
     while (write(STDERR_FILENO, line, n) < 0 && errno == EINTR)
         ;
+    collopt_signals_release(&held);
     errno = saved;
 }
 

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "report/output.h"
+#include "base/signals.h"
 
 /* ---- streams and devices --------------------------------------------------------------------- */
 
@@ -149,7 +150,7 @@ static bool write_file(const char *name, void (*write)(FILE *to, void *data), vo
     return done;
 }
 
-bool collopt_output(const char *where, int rank, void (*write)(FILE *to, void *data), void *data)
+static bool output(const char *where, int rank, void (*write)(FILE *to, void *data), void *data)
 {
     size_t size = strlen(where) + 16;
     char *name;
@@ -170,6 +171,17 @@ bool collopt_output(const char *where, int rank, void (*write)(FILE *to, void *d
         snprintf(name, size, "%s.%d", where, rank);
     done = write_file(name, write, data);
     free(name);
+    return done;
+}
+
+bool collopt_output(const char *where, int rank, void (*write)(FILE *to, void *data), void *data)
+{
+    struct collopt_signals held;
+    bool done;
+
+    collopt_signals_hold(&held);
+    done = output(where, rank, write, data);
+    collopt_signals_release(&held);
     return done;
 }
 

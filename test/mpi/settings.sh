@@ -533,6 +533,14 @@ reporting()
 No such file" "$host, a report nowhere"
     said 1 "^collopt: COLLOPT_REPORT: the report could not be written to $work/none/report: \
 No such file" "$host, no report"
+    # neither does a signal end a program that writes nothing itself
+    rm -f "$work"/report*
+    tells 2 'run 5 passed 0' COLLOPT_AFTER=1 COLLOPT_REPORT="$work/report" -- allreduce=5 files=64
+    said 1 '^collopt: COLLOPT_REPORT: the report could not be written to .*: File too large' \
+        "$host, a report under ulimit -f"
+    [ -z "$(ls "$work" | grep '^report')" ] || fail "$host: a part of a report is left"
+    tells 2 'run 5 passed 0' COLLOPT_AFTER=1 COLLOPT_REPORT=stderr COLLOPT_LOG=decide \
+        -- unheard allreduce=5
     # one trial is the host's
     tells 2 'run 4 passed 1' COLLOPT_AFTER=1 COLLOPT_ADAPT=on \
         COLLOPT_ADAPT_RULES="$work" -- allreduce=5

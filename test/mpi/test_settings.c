@@ -23,12 +23,16 @@
  *                                 allreduce in order
  *     calls=ring                  writes "rank 0: 5 calls of ring", of what collopt ran so far
  *     abort=1                     rank 1 calls MPI_Abort, and the others wait
+ *     files=64                    no file may be longer than so many bytes from now on
+ *     unheard                     nobody reads standard error from now on: it is a pipe
  *     clock                       writes "rank 0: 1234 us", since it was last told so
  *
  * At the end each rank writes "rank 0: run 5 passed 3". */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include "common.h"
 
@@ -135,7 +139,7 @@ static void go_on_with(struct state *s, MPI_Comm made)
     s->comm = made;
 }
 
-static void dup(struct state *s, int n)
+static void on_duplicate(struct state *s, int n)
 {
     MPI_Comm made;
 
@@ -273,14 +277,37 @@ static void abort_at(struct state *s, int rank)
     sum_all(s->comm, 1, "aborted");
 }
 
+/* The launcher's standard output is a pipe, so only files of collopt's are meant. */
+static void limit_files(struct state *s, int bytes)
+{
+    struct rlimit limit;
+
+    (void)s;
+    getrlimit(RLIMIT_FSIZE, &limit);
+    limit.rlim_cur = (rlim_t)bytes;
+    if (setrlimit(RLIMIT_FSIZE, &limit))
+        fail("files cannot be limited to %d bytes", bytes);
+}
+
+static void close_reader(struct state *s, int n)
+{
+    int end[2];
+
+    (void)s, (void)n;
+    if (pipe(end) || dup2(end[1], STDERR_FILENO) < 0)
+        fail("there is no pipe for standard error");
+    close(end[0]);
+    close(end[1]);
+}
+
 static const struct command {
     const char *name;
     void (*run)(struct state *s, int n);
 } commands[] = {
     { "allreduce", allreduce }, { "reduce", reduce },     { "ordered", ordered },
-    { "bytes", bytes },         { "pcontrol", pcontrol }, { "dup", dup },
+    { "bytes", bytes },         { "pcontrol", pcontrol }, { "dup", on_duplicate },
     { "halves", halves },       { "explain", explain },   { "clock", tell_time },
-    { "abort", abort_at },
+    { "abort", abort_at },      { "files", limit_files }, { "unheard", close_reader },
 };
 
 static void obey(struct state *s, const char *word)

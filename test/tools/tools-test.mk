@@ -60,6 +60,7 @@ SETTINGS_PARTS = \
 	src/base/lines.c \
 	src/base/list.c \
 	src/base/log.c \
+	src/base/signals.c \
 	src/settings/search_path.c \
 	src/model/fragments.c \
 	src/model/host_mpi.c \
