@@ -18,6 +18,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #ifndef MADV_POPULATE_WRITE             /* Linux 5.14 */
@@ -99,26 +100,28 @@ static char *page_behind(const char *at)
     return page_before(at + sysconf(_SC_PAGESIZE) - 1);
 }
 
-/* For kernels without MADV_POPULATE_WRITE.  If there is no free page, a system call that writes
- * there returns EFAULT, whereas the process itself would get SIGBUS.  The pages are new, and stay
- * zero. */
+/* Where there is no MADV_POPULATE_WRITE.  If there is no free page, a system call that writes there
+ * returns EFAULT, whereas the process itself would get SIGBUS.  It is one that filters of system
+ * calls let through.  The pages are new, and stay zero. */
 static bool let_kernel_write(char *at, const char *end)
 {
     for (; at < end; at = page_before(at) + sysconf(_SC_PAGESIZE)) {
-        if (syscall(SYS_getcpu, at, NULL, NULL))
+        if (syscall(SYS_clock_gettime, CLOCK_MONOTONIC, at))
             return false;
-        memset(at, 0, sizeof(unsigned));
+        memset(at, 0, sizeof(struct timespec));
     }
     return true;
 }
 
-/* Allocates pages from AT to END, which were not used before, so that touching them cannot fail. */
+/* Allocates pages from AT to END, which were not used before, so that touching them cannot fail.
+ * An old kernel does not know the advice (EINVAL); a filter of system calls, which a program may
+ * set at any time, refuses it with an error of its own choice. */
 static bool populate(char *at, char *end)
 {
     char *from = page_before(at);
 
     return madvise(from, (size_t)(end - from), MADV_POPULATE_WRITE) == 0
-        || (errno == EINVAL && let_kernel_write(at, end));
+        || (errno != ENOMEM && errno != EFAULT && let_kernel_write(at, end));
 }
 
 /* Gives back the pages between AT and END; false: they stay, as where memory is locked. */
