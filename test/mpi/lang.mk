@@ -1,7 +1,8 @@
 # Programs in other languages, and programs of others: Fortran by its three bindings, mpi4py, hpcc.
 
 FORTRAN_FAMILIES = $(foreach host,$(FORTRAN_HOSTS), \
-	$(FORTRAN_BINDINGS:%=test/mpi/fortran/$(host)/family_%))
+	$(FORTRAN_BINDINGS:%=test/mpi/fortran/$(host)/family_%) \
+	$(FORTRAN_BINDINGS:%=test/mpi/fortran/$(host)/errors_%))
 
 # Without an interface (mpif.h) one procedure is called with buffers of different types, which only
 # old Fortran allows.
@@ -31,8 +32,10 @@ check_DATA += $(FORTRAN_FAMILIES)
 CLEANFILES += $(FORTRAN_FAMILIES) $(FORTRAN_TESTS) test/mpi/fortran/counters.o
 EXTRA_DIST += \
 	$(LANGUAGE_TESTS) \
+	test/mpi/fortran/binding.inc \
 	test/mpi/fortran/check.sh \
 	test/mpi/fortran/counters.c \
+	test/mpi/fortran/errors.F90 \
 	test/mpi/fortran/family.F90 \
 	test/mpi/fortran/family.inc \
 	test/mpi/hpccinf.txt \

@@ -6,24 +6,7 @@
 ! operations: a commutative one, and one (the composition of affine maps) that is not.  Each with separate buffers and
 ! with MPI_IN_PLACE; sections a(1:n:2) as buffers; a datatype with absolute addresses and MPI_BOTTOM.
 
-#if defined USE_MPIF_H
-# define BINDING 'mpif.h'
-#elif defined USE_MPI
-# define BINDING 'use mpi'
-#else
-# define BINDING 'use mpi_f08'
-#endif
-#if defined USE_MPI_F08
-# define HANDLE_OP type(MPI_Op)
-# define HANDLE_TYPE type(MPI_Datatype)
-# define HANDLE_COMM type(MPI_Comm)
-# define HANDLE_REQUEST type(MPI_Request)
-#else
-# define HANDLE_OP integer
-# define HANDLE_TYPE integer
-# define HANDLE_COMM integer
-# define HANDLE_REQUEST integer
-#endif
+#include "binding.inc"
 
 ! The operations.  In a module, because a procedure inside the program could only be passed on by an executable stack.
 module operations
