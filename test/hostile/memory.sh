@@ -52,7 +52,7 @@ cases()                 # HOST SECONDS [VARIABLE=VALUE]...
     next=${TEST_MEMORY_FIRST:-$(any_case)}
     while [ "$(date +%s)" -lt $until ]; do
         from=$next jobs=$((jobs + 1)) crashed=''
-        LAUNCH_SECONDS=20 launch "$cases_host" 3 LD_PRELOAD="$library" COLLOPT_AFTER=1 "$@" \
+        LAUNCH_SECONDS=100 launch "$cases_host" 3 LD_PRELOAD="$library" COLLOPT_AFTER=1 "$@" \
             "$build/test/hostile/$(abi_of "$cases_host")/test_memory" "$from" 5
         after_that "$from"
         judge "$cases_host, 3 ranks: $* test_memory $from"

@@ -14,7 +14,7 @@ adapting()              # RANKS [VARIABLE=VALUE]... -- COMMAND...
     variables_of "$@"
     shift "$words"
     # shellcheck disable=SC2086
-    LAUNCH_SECONDS=60 launch $host "$ranks" LD_PRELOAD="$library" COLLOPT_AFTER=1 $variables \
+    launch $host "$ranks" LD_PRELOAD="$library" COLLOPT_AFTER=1 $variables \
         "$(program $host settings)" "$@" \
         || fail "$host,$variables $*: status $?"
 }

@@ -9,12 +9,10 @@ huge()                  # HOST
 {
     awk '/^MemAvailable:/ { exit $2 < 5000000 }' /proc/meminfo ||
         { echo "not run, too little memory: $1, huge"; return; }
-    LAUNCH_SECONDS=400
     case $(mpi_of "$1") in openmpi) by=off ;; *) by=auto ;; esac
     quiet "$1" 2 COLLOPT_SHM=$by "$(program "$1" calls)" huge
     [ "$(mpi_of "$1")" != mpich ] ||
         quiet "$1" 2 COLLOPT_SCAN=two_tree:segment=4G "$(program "$1" calls)" huge_count
-    LAUNCH_SECONDS=120
 }
 
 calls()                 # HOST

@@ -11,7 +11,7 @@ checked()               # RANKS [VARIABLE=VALUE]... -- COMMAND...
     variables_of "$@"
     shift "$words"
     # shellcheck disable=SC2086
-    LAUNCH_SECONDS=60 launch $host "$ranks" LD_PRELOAD="$library" COLLOPT_CHECK=on $variables \
+    launch $host "$ranks" LD_PRELOAD="$library" COLLOPT_CHECK=on $variables \
         "$(program $host check)" "$@"
 }
 

@@ -64,7 +64,7 @@ one()                   # RANKS [VARIABLE=VALUE]... -- [GROUPS]... [WORD]...
     variables_of "$@"
     shift "$words"
     # shellcheck disable=SC2086     # lists
-    LAUNCH_SECONDS=400 launch "$host" "$ranks" LD_PRELOAD="$library" COLLOPT_AFTER=1 \
+    launch "$host" "$ranks" LD_PRELOAD="$library" COLLOPT_AFTER=1 \
         $variables "$program" "$@"
     judge $? "$host, $ranks ranks,$variables $*"
 }

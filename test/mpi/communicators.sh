@@ -68,10 +68,8 @@ communicators()         # HOST
     done
     quiet "$1" 4 "$with" repeats 2000
     quiet "$1" 2 "$with" repeats 2000
-    LAUNCH_SECONDS=300
     quiet "$1" 2 "$with" churn 10000
     quiet "$1" 8 "$with" churn 50
-    LAUNCH_SECONDS=120
     memory "$1"
     cap "$1"
     case $(mpi_of "$1") in

@@ -8,7 +8,6 @@ alone()                 # HOST RANK VARIABLE=VALUE COMMAND...: set on that rank 
 {
     alone_host=$1 rank=$2 variable=$3
     shift 3
-    LAUNCH_SECONDS=40
     # shellcheck disable=SC2016
     launch "$alone_host" 3 \
         sh -c '[ "${OMPI_COMM_WORLD_RANK-${PMI_RANK-}}" != "$1" ] || export "$2"
@@ -22,7 +21,7 @@ alone()                 # HOST RANK VARIABLE=VALUE COMMAND...: set on that rank 
 copies()                # HOST LINE
 {
     # shellcheck disable=SC2016
-    LAUNCH_SECONDS=40 launch "$1" 3 \
+    launch "$1" 3 \
         sh -c 'cd "$1/${OMPI_COMM_WORLD_RANK-${PMI_RANK-}}" && shift && exec "$@"' sh "$work" \
         env LD_PRELOAD="$library" COLLOPT_AFTER=1 COLLOPT_RULES=rules \
         "$(program "$1" settings)" allreduce=6 \
@@ -80,7 +79,7 @@ builds()                # HOST WHAT MESSAGE
 {
     for odd in 0 2; do
         # shellcheck disable=SC2016
-        LAUNCH_SECONDS=40 launch "$1" 3 \
+        launch "$1" 3 \
             sh -c 'p=$2; [ "${OMPI_COMM_WORLD_RANK-${PMI_RANK-}}" != "$1" ] || p=$3
             shift 3; exec env LD_PRELOAD="$p" "$@"' sh $odd "$library" "$work/other/libcollopt.so" \
             "$(program "$1" settings)" allreduce=6 ||
@@ -96,7 +95,7 @@ mixed()                 # HOST
 {
     : >"$work/said"
     # shellcheck disable=SC2016
-    LAUNCH_SECONDS=120 launch "$1" 2 \
+    launch "$1" 2 \
         sh -c '[ "${OMPI_COMM_WORLD_RANK-${PMI_RANK-}}" = 1 ] || export LD_PRELOAD="$1"
         shift; exec "$@"' sh "$library" "$(program "$1" settings)" allreduce=6 &
     job=$! looks=0
@@ -168,7 +167,7 @@ rank $rank has $variable[,;]" "$1, $variable on rank $rank"
     # a report each, which no rank waits for
     rm -f "$work"/report*
     alone "$1" 0 COLLOPT_AFTER=1 allreduce=6
-    LAUNCH_SECONDS=40 launch "$1" 3 \
+    launch "$1" 3 \
         sh -c '[ "${OMPI_COMM_WORLD_RANK-${PMI_RANK-}}" != 0 ] || export COLLOPT_AFTER=1
         exec "$@"' sh env LD_PRELOAD="$library" COLLOPT_REPORT="$work/report" \
         "$(program "$1" settings)" allreduce=6 ||

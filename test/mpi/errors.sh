@@ -58,7 +58,6 @@ handlers_of_threads()   # HOST
 
 operations_that_leave() # HOST
 {
-    LAUNCH_SECONDS=60
     for ranks in 2 3 5; do
         quiet "$1" $ranks "$(program "$1" errors)" operations 3
     done
@@ -67,7 +66,6 @@ operations_that_leave() # HOST
     quiet "$1" 3 COLLOPT_CHECK=on "$(program "$1" errors)" operations 3
     launch "$1" 2 "$(program "$1" errors)" operations 3 ||
         echo "$1 alone fails after operations that leave"
-    LAUNCH_SECONDS=120
 }
 
 all_of()                # HOST

@@ -9,7 +9,7 @@ deciding()              # WHAT [VARIABLE=VALUE]...
     what="$host, $1"
     shift
     rm -f "$work/report"
-    LAUNCH_SECONDS=60 launch "$host" 3 LD_PRELOAD="$library" COLLOPT_AFTER=1 COLLOPT_LOG=decide \
+    launch "$host" 3 LD_PRELOAD="$library" COLLOPT_AFTER=1 COLLOPT_LOG=decide \
         COLLOPT_REPORT="$work/report" "$@" "$(program "$host" settings)" bytes=4096 allreduce=10 ||
         fail "$what: status $?"
 }

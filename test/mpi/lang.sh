@@ -53,13 +53,15 @@ variables_of()          # [VARIABLE=VALUE]... -- ...
     done
 }
 
+# Only what hangs is to be ended: with all processors busy, a job has been seen to take ten times as
+# long as alone.
 launch()                # HOST RANKS [VARIABLE=VALUE]... PROGRAM [ARGUMENT]...: what it says goes to
                         # $work/said
 {
     launch_host=$1 launch_ranks=$2
     shift 2
     # shellcheck disable=SC2046     # the launcher has options
-    timeout "${LAUNCH_SECONDS:-120}" $(launcher_of "$launch_host") -n "$launch_ranks" \
+    timeout "${LAUNCH_SECONDS:-400}" $(launcher_of "$launch_host") -n "$launch_ranks" \
         env $(library_of "$launch_host") "$@" </dev/null >"$work/said" 2>&1
 }
 

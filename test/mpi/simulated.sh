@@ -22,7 +22,7 @@ simulate()              # smpi RANKS [VARIABLE=VALUE]... PROGRAM [ARGUMENT]...
         shift
     done
     # shellcheck disable=SC2086
-    env $simulated timeout "${LAUNCH_SECONDS:-100}" "${SMPI_MPIRUN:-smpirun}" -np "$launch_ranks" \
+    env $simulated timeout "${LAUNCH_SECONDS:-400}" "${SMPI_MPIRUN:-smpirun}" -np "$launch_ranks" \
         -platform "$work/platform.xml" -hostfile "$work/hosts" --cfg=smpi/simulate-computation:no \
         --cfg=smpi/coll-selector:mpich --log=root.thresh:error "$@" </dev/null >"$work/said" 2>&1
 }
