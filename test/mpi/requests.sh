@@ -8,7 +8,7 @@ requests()              # HOST FORM
     for ranks in 1 2 3; do
         quiet "$1" $ranks TEST_FORM=$2 COLLOPT_AFTER=1 TEST_OURS=1 "$(program "$1" requests)" 2000
     done
-    quiet "$1" 2 TEST_FORM=$2 TEST_OURS=1 "$(program "$1" requests)" 1000000
+    quiet "$1" 2 TEST_FORM=$2 TEST_OURS=1 "$(program "$1" requests)" 200000
     quiet "$1" 8 TEST_FORM=$2 TEST_OURS=1 "$(program "$1" requests)" 1000
     quiet "$1" 3 TEST_FORM=$2 TEST_OURS=1 COLLOPT_CHECK=on "$(program "$1" requests)" 1000
     quiet "$1" 3 TEST_FORM=$2 TEST_OURS=1 COLLOPT_WAIT=spin "$(program "$1" requests)" 1000

@@ -638,7 +638,7 @@ enum { SLACK = 4096 };
 enum { SLACK = 1024 };
 #endif
 
-static void leaks(long starts)
+static void leaks(long starts, long renewals)
 {
     MPI_Request request;
     long before = 0;
@@ -657,10 +657,10 @@ static void leaks(long starts)
     check(resident() < before + SLACK, "%ld KiB more after %ld starts", resident() - before,
           starts);
     unmake(&request);
-    for (long n = 0; n < starts / 100 && form == PERSISTENT; n++) {
+    for (long n = 0; n < renewals && form == PERSISTENT; n++) {
         if (n % 100 == 0)
             at("operations are made and freed", 120);
-        if (n == starts / 500)
+        if (n == renewals / 5)
             before = resident();
         make((int)n % MANY, MPI_COMM_WORLD, &request);
         if (n % 2)
@@ -669,7 +669,7 @@ static void leaks(long starts)
         MPI_Request_free(&request);
     }
     check(resident() < before + SLACK, "%ld KiB more after %ld operations", resident() - before,
-          starts / 100);
+          renewals);
 }
 
 /* Operations and datatypes that come and go. */
@@ -979,6 +979,8 @@ int main(int argc, char **argv)
     /* waiting ranks do not yield, here or in the MPI library */
     bool slow = getenv("COLLOPT_WAIT") || getenv("COLLOPT_CHECK");
     long starts = argc > 1 ? strtol(argv[1], NULL, 10) : 10000;
+    /* each takes long; a hundred bytes that it leaves behind show after 10000 */
+    long renewals = starts < 50000 ? starts / 100 : starts / 20;
     MPI_Request left;
     uint64_t passed;
     char name[64];
@@ -1010,8 +1012,8 @@ int main(int argc, char **argv)
         nonblocking_alone(level == MPI_THREAD_MULTIPLE);
     if (ours && level == MPI_THREAD_MULTIPLE)
         threads();
-    leaks(starts);
-    renewed_handles(starts / 100);
+    leaks(starts, renewals);
+    renewed_handles(renewals);
     make(0, MPI_COMM_WORLD, &left);             /* and not freed */
     passed = calls_passed(form_name("Allreduce", form, name));
     check(!with_collopt() || ours == (passed == 0), "%llu operations were left to the MPI library",
