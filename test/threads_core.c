@@ -221,14 +221,14 @@ static uint64_t counters(int thread)
 static uint64_t lessons(int thread)
 {
     struct collopt_tuning_result one = { .collective = COLLOPT_ALLREDUCE,
-                                  .ranks = RANKS,
-                                  .nodes = 1,
-                                  .ppn = RANKS,
-                                  .size_class = thread,
-                                  .algorithm = "ring",
-                                  .samples = 1,
-                                  .chosen = 1,
-                                  .time = 500000000 };
+                                         .ranks = RANKS,
+                                         .nodes = 1,
+                                         .ppn = RANKS,
+                                         .size_class = thread,
+                                         .algorithm = "ring",
+                                         .samples = 1,
+                                         .chosen = 1,
+                                         .time = 500000000 };
     struct collopt_tuning_results all = { 0 };
 
     collopt_tuning_result_add(&one);

@@ -63,7 +63,7 @@ static bool is_map(const void *at, struct value v)
 #define PAIR_ROW(type) \
     { #type "_int", sizeof(struct type##_int), store_##type##_int, is_##type##_int },
 static const struct bench_kind numbers[] = { EACH(NUMBER_ROW) }, pairs[] = { EACH(PAIR_ROW) },
-    maps = { "2uint32", sizeof(struct map), store_map, is_map };
+                               maps = { "2uint32", sizeof(struct map), store_map, is_map };
 
 /* ---- operations ------------------------------------------------------------------------------ */
 
@@ -112,7 +112,7 @@ static const struct bench_kind *kind_of(enum bench_operation o, enum bench_type 
 static MPI_Datatype datatype_of(enum bench_operation o, enum bench_type t)
 {
     const MPI_Datatype number[] = { MPI_DOUBLE, MPI_FLOAT, MPI_INT, MPI_LONG },
-        pair[] = { MPI_DOUBLE_INT, MPI_FLOAT_INT, MPI_2INT, MPI_LONG_INT };
+                       pair[] = { MPI_DOUBLE_INT, MPI_FLOAT_INT, MPI_2INT, MPI_LONG_INT };
 
     return o == BENCH_NONCOMMUTATIVE ? map_type : on_pairs(o) ? pair[t] : number[t];
 }

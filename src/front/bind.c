@@ -222,7 +222,7 @@ static void bind(struct collopt_binding *b, bool found, const struct collopt_mpi
 /* Binds once; a process without an MPI is bound only if it MUST be. Nothing under the lock calls
  * back into us: the host is asked for its version, the backend for its table. */
 static const struct collopt_binding *bind_once(const void *caller, bool must,
-                                                const struct collopt_optional *optional)
+                                               const struct collopt_optional *optional)
 {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     static struct collopt_binding binding;

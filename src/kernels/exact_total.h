@@ -562,7 +562,7 @@ static void gather(double *to, const struct collopt_terms *t, const void *from, 
 
 /* N elements as they are, or gathered into BUFFER. */
 static const f64 *block_of(double *buffer, const struct collopt_terms *t, const void *from,
-                              ptrdiff_t step, size_t at, size_t n, bool usual)
+                           ptrdiff_t step, size_t at, size_t n, bool usual)
 {
     if (!t->single && step == 1)
         return (const f64 *)from + at;

@@ -163,7 +163,7 @@ void collopt_exact_add_digits(struct collopt_superaccumulator *a, int from, int 
                               const int64_t *digit, int count)
 {
     collopt_exact_widen(a, from / COLLOPT_BUCKET_BITS,
-                  (from + (count - 1) * bits) / COLLOPT_BUCKET_BITS + 1);
+                        (from + (count - 1) * bits) / COLLOPT_BUCKET_BITS + 1);
     for (int i = 0; i < count; i++) {
         uint64_t magnitude = digit[i] < 0 ? -(uint64_t)digit[i] : (uint64_t)digit[i];
 

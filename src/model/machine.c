@@ -134,10 +134,10 @@ static const struct unit {
 enum { UNITS = sizeof units / sizeof *units };
 
 static const char *const examples[] = { "a number and a unit, such as 1.5 us (or s, ms, ns)",
-                                         "a number and a unit, such as 12.5 GB/s (or B/s, kB/s, "
-                                         "MB/s)",
-                                         "a number and a unit, such as 64 KiB (or B, MiB)",
-                                         "a number without a unit, such as 2" };
+                                        "a number and a unit, such as 12.5 GB/s (or B/s, kB/s, "
+                                        "MB/s)",
+                                        "a number and a unit, such as 64 KiB (or B, MiB)",
+                                        "a number without a unit, such as 2" };
 static const char *const base_units[] = { " s", " B/s", " B", "" };
 
 /* ---- reading --------------------------------------------------------------------------------- */

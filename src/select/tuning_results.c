@@ -60,7 +60,7 @@ void collopt_tuning_results_sort(struct collopt_tuning_results *l)
 }
 
 static struct collopt_tuning_result *find(const struct collopt_tuning_results *l,
-                                   const struct collopt_tuning_result *key)
+                                          const struct collopt_tuning_result *key)
 {
     for (size_t i = 0; i < l->n; i++)
         if (collopt_same_problem(&l->list[i], key)
@@ -169,7 +169,7 @@ static void write_rule(const struct collopt_tuning_result *first,
 }
 
 static const struct collopt_tuning_result *next_problem(const struct collopt_tuning_result *l,
-                                                 const struct collopt_tuning_result *end)
+                                                        const struct collopt_tuning_result *end)
 {
     const struct collopt_tuning_result *next = l;
 

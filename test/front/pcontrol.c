@@ -30,7 +30,7 @@ static int host(const int level, ...)
     va_start(list, level);
     for (int i = 1; i <= 10; i++)
         right = right && va_arg(list, int) == i && va_arg(list, double) == i + 0.5
-                && va_arg(list, long long) == i * 10000000000;
+            && va_arg(list, long long) == i * 10000000000;
     right = right && va_arg(list, long double) == 0.25L;
     va_end(list);
     arrived += right;

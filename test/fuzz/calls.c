@@ -197,7 +197,7 @@ static struct call draw_shape(const struct group *g, uint64_t number, const stru
     struct call c = { .group = g };
 
     c.collective = row->flows ? flowing[fuzz_below(r, sizeof flowing / sizeof *flowing)]
-        : (int)fuzz_below(r, fuzz_chance(r, 4) ? LOCAL + 1 : LOCAL);
+                              : (int)fuzz_below(r, fuzz_chance(r, 4) ? LOCAL + 1 : LOCAL);
     do
         c.what = kinds_any(r);
     while (row->host && !kinds_trusted(&c.what.kind));

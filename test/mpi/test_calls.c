@@ -104,7 +104,7 @@ struct arguments {
 /* NAME makes a request of the call that has ARGUMENTS; BEFORE it stands what persistent ones
  * want. */
 #define STARTER(name, reduce, allreduce, reduce_scatter, reduce_scatter_block, scan, exscan, \
-    counts, before) \
+                counts, before) \
     static int name(enum which f, const struct arguments *a, MPI_Request *request) \
     { \
         switch (f) { \
@@ -132,7 +132,7 @@ struct arguments {
 #define NOTHING
 #define NO_INFO MPI_INFO_NULL,
 #define PERSISTENT_STARTER(name, reduce, allreduce, reduce_scatter, reduce_scatter_block, scan, \
-    exscan, counts) \
+                           exscan, counts) \
     STARTER(name, PERSISTENT(reduce), PERSISTENT(allreduce), PERSISTENT(reduce_scatter), \
         PERSISTENT(reduce_scatter_block), \
             PERSISTENT(scan), PERSISTENT(exscan), counts, NO_INFO)

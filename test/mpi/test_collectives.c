@@ -512,7 +512,7 @@ static bool check_tally(const struct trial *t, const struct group *g)
     bool can = servable(t, g), ours;
     char called[64];
     uint64_t forced_runs = name ? calls_run(collective, name) : 0,
-        passed = calls_passed(form_name(mpi_names[c], form, called));
+             passed = calls_passed(form_name(mpi_names[c], form, called));
     uint64_t all = calls_run(collective, algorithm_of_form(form)) + passed;
 
     if (name && can)

@@ -230,7 +230,7 @@ static const struct function {
     { "Reduce_local" #suffix, OF_LOCAL, BLOCKING, Reduce_local##suffix },
     ROWS_OF_ALL()
 #if COLLOPT_HAVE_LARGE
-    ROWS_OF_ALL(_c)
+        ROWS_OF_ALL(_c)
 #endif
 };
 enum { FUNCTIONS = sizeof functions / sizeof *functions };
@@ -331,7 +331,7 @@ static const struct mistake {
     { "null datatype and operation", OF_ALL, EVERYWHERE, null_type_and_op },
     { "sum of a derived datatype", OF_ALL, EVERYWHERE, sum_of_derived },
     { "datatype not committed", OF_COMM, EVERYWHERE, not_committed },
-        { "count -1", OF_ALL, ON_OPENMPI, minus_one },
+    { "count -1", OF_ALL, ON_OPENMPI, minus_one },
     { "count -1, null operation", OF_ALL, EVERYWHERE, minus_one_of_null },
     { "last count -1", OF_COUNTS, ON_OPENMPI, last_minus_one },
     { "no counts", OF_COUNTS, ON_OPENMPI, no_counts },
@@ -708,7 +708,7 @@ static void services(void)
 static void set_handlers(const char *mode)
 {
     static void (*const functions_of[])(MPI_Comm *, int *, ...) = { of_world, of_self, of_own,
-                                                                 of_inter };
+                                                                    of_inter };
     MPI_Comm comm[] = { MPI_COMM_WORLD, MPI_COMM_SELF, own, inter };
     MPI_Errhandler handler = MPI_ERRORS_RETURN;
 

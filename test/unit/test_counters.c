@@ -549,14 +549,14 @@ END_TEST
 static void learn(const char *algorithm, double seconds, bool chosen)
 {
     struct collopt_tuning_result l = { .collective = COLLOPT_ALLREDUCE,
-                                .ranks = 2,
-                                .nodes = 1,
-                                .ppn = 2,
-                                .size_class = 13,
-                                .kind = COLLOPT_KIND_EXACT,
-                                .samples = 1,
-                                .chosen = chosen,
-                                .time = nanoseconds(seconds) };
+                                       .ranks = 2,
+                                       .nodes = 1,
+                                       .ppn = 2,
+                                       .size_class = 13,
+                                       .kind = COLLOPT_KIND_EXACT,
+                                       .samples = 1,
+                                       .chosen = chosen,
+                                       .time = nanoseconds(seconds) };
 
     snprintf(l.algorithm, sizeof l.algorithm, "%s", algorithm);
     collopt_tuning_result_add(&l);

@@ -208,7 +208,7 @@ static int judge(const struct cell *cell, enum kind kind, int ranks, const char 
     for (const struct comparison *c = cell->of; c < cell->of + cell->n; c++) {
         struct bounds b = bounds_of(c->algorithm, kind);
         bool matters = stated(ranks, kind) || c->predicted <= near * first->predicted
-                       || c->replayed <= near * fastest->replayed;
+            || c->replayed <= near * fastest->replayed;
         bool good = c->predicted >= b.least * c->replayed && c->predicted <= b.most * c->replayed;
 
         if (alone && c->algorithm != alone)

@@ -215,14 +215,14 @@ static void learn(struct collopt_tuning_results *l, int size_class, unsigned kin
                   const char *algorithm, double seconds, bool chosen)
 {
     struct collopt_tuning_result one = { .collective = COLLOPT_ALLREDUCE,
-                                  .ranks = 4,
-                                  .nodes = 1,
-                                  .ppn = 4,
-                                  .size_class = size_class,
-                                  .kind = kind,
-                                  .samples = 1,
-                                  .chosen = chosen,
-                                  .time = (uint64_t)(1e9 * seconds) };
+                                         .ranks = 4,
+                                         .nodes = 1,
+                                         .ppn = 4,
+                                         .size_class = size_class,
+                                         .kind = kind,
+                                         .samples = 1,
+                                         .chosen = chosen,
+                                         .time = (uint64_t)(1e9 * seconds) };
 
     snprintf(one.algorithm, sizeof one.algorithm, "%s", algorithm);
     for (int r = 0; r < 4; r++) {

@@ -105,7 +105,7 @@ static void measure(struct cell *c, const struct bench_effort *effort)
                                                                         : NULL;
     struct bench_problem hosts = c->problem;
     struct bench_side host = { BENCH_HOST, bench_problem_call, &hosts, refresh },
-        collopt = { BENCH_COLLOPT, bench_problem_call, &c->problem, refresh };
+                      collopt = { BENCH_COLLOPT, bench_problem_call, &c->problem, refresh };
 
     bench_problem_make_request(bench_turn(BENCH_HOST), &hosts);
     c->wrong_host = bench_any(!bench_problem_right(bench_turn(BENCH_HOST), &hosts));
@@ -135,7 +135,7 @@ static void measure_against(struct cell *c, struct cell *plain, bool host,
                                                                         : NULL;
     enum bench_who who = host ? BENCH_HOST : BENCH_COLLOPT;
     struct bench_side first = { BENCH_COLLOPT, bench_problem_call, &plain->problem, refresh },
-        second = { who, bench_problem_call, &c->problem, refresh };
+                      second = { who, bench_problem_call, &c->problem, refresh };
 
     bench_compare(&first, &second, effort, &c->figures);
     c->wrong_host = false;

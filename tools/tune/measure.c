@@ -155,7 +155,7 @@ static void set_topology(struct tune_machine *m, const char *leaders, bool crowd
     collopt_parse_shape(collopt_settings()->topology, &shape, message, sizeof message);
     m->topology = (struct collopt_topology){ .oversubscribed = crowded };
     m->topology.node = shape.nodes ? stated_nodes(shape.nodes, m->ranks, &m->topology.nodes)
-        : number_nodes(leaders, m->ranks, &m->topology.nodes);
+                                   : number_nodes(leaders, m->ranks, &m->topology.nodes);
     collopt_topology_measure(&m->topology, m->ranks);
     if (shape.kind == COLLOPT_GRID && collopt_shape_ranks(&shape) == m->ranks) {
         collopt_topology_grid(&m->topology, shape.sides, shape.side, shape.rings ? ~0u : 0);

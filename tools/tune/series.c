@@ -163,7 +163,7 @@ static double size_at(const struct tune_options *o, int i)
     if (last == 0)
         return i < 0 ? (double)o->size[0] / 4 : (double)o->size[0] * 4;
     return i < 0 ? (double)o->size[0] * (double)o->size[0] / (double)o->size[1]
-        : (double)o->size[last] * (double)o->size[last] / (double)o->size[last - 1];
+                 : (double)o->size[last] * (double)o->size[last] / (double)o->size[last - 1];
 }
 
 static void take_points(const struct tune_cells *all, const struct tune_options *o,

@@ -88,7 +88,7 @@ static uint64_t preparation(struct collopt_comm *c)
 }
 
 static COLLOPT_OUT_OF_LINE int fall_back_timed(const struct collopt_call *call,
-                                             struct collopt_comm *c, enum collopt_reason why)
+                                               struct collopt_comm *c, enum collopt_reason why)
 {
     uint64_t before = why == COLLOPT_PASS_NESTED ? 0 : preparation(c);
     uint64_t start = collopt_timing_begin();
@@ -101,7 +101,7 @@ static COLLOPT_OUT_OF_LINE int fall_back_timed(const struct collopt_call *call,
 
 /* C: the call's communicator; NULL: not known to be valid. */
 static int fall_back(const struct collopt_call *call, struct collopt_comm *c,
-                   enum collopt_reason why)
+                     enum collopt_reason why)
 {
     if (atomic_load_explicit(&collopt_reporting, memory_order_relaxed))
         return fall_back_timed(call, c, why);

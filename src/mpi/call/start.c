@@ -49,7 +49,7 @@ static bool is_root(const struct collopt_comm *c, const struct collopt_call *cal
 }
 
 static struct collopt_request *make_by_p2p(struct collopt_comm *c, struct collopt_call *call,
-                                   struct collopt_plan *plan, const char **why, int *err)
+                                           struct collopt_plan *plan, const char **why, int *err)
 {
     struct collopt_request *r = collopt_request_take();
 

@@ -300,7 +300,7 @@ bool collopt_hints_force(const struct collopt_comm *c, enum collopt_collective c
 }
 
 bool collopt_hints_select(const struct collopt_comm *c, const struct collopt_problem *p,
-                         struct collopt_decision *d)
+                          struct collopt_decision *d)
 {
     const struct given *given = used_for(c, p->collective);
     const char *why;

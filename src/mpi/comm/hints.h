@@ -27,6 +27,6 @@ bool collopt_hints_force(const struct collopt_comm *c, enum collopt_collective c
                          bool *host);
 /* The choice by info keys for P; false: none that is usable. */
 bool collopt_hints_select(const struct collopt_comm *c, const struct collopt_problem *p,
-                         struct collopt_decision *d);
+                          struct collopt_decision *d);
 
 #endif

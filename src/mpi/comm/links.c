@@ -187,7 +187,7 @@ static struct collopt_link *make_link(struct collopt_comm *c, const struct collo
 }
 
 struct collopt_link *collopt_link_to(struct collopt_comm *c, const struct collopt_message *m,
-                                      size_t bytes)
+                                     size_t bytes)
 {
     struct links *links = make_list(c);
     struct collopt_link *l = links ? links->first : NULL;

@@ -28,7 +28,7 @@ int collopt_wait(struct collopt_comm *c, MPI_Request *request)
 {
     (void)c;
     return *request == MPI_REQUEST_NULL ? MPI_SUCCESS
-        : collopt_host.Wait(request, MPI_STATUS_IGNORE);
+                                        : collopt_host.Wait(request, MPI_STATUS_IGNORE);
 }
 #else
 int collopt_wait(struct collopt_comm *c, MPI_Request *request)

@@ -196,7 +196,7 @@ static void return_both(const struct collopt_staging *b)
 }
 
 static int lend_all(const struct data *d, bool in_place, struct collopt_staging *b,
-                         struct collopt_staging **s)
+                    struct collopt_staging **s)
 {
     int err = lend_both(d, in_place, b);
 

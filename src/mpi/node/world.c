@@ -121,7 +121,7 @@ void collopt_world_open(bool agreed)
         return;
     }
     collopt_segments_begin(world.hidden, world.rank, world.ranks, world.locality,
-                      (int *)(void *)(world.locality + world.ranks));
+                           (int *)(void *)(world.locality + world.ranks));
     world.surroundings = find_surroundings();
     collopt_progress_agree(world.hidden);
     collopt_contexts_begin(tag_ub());

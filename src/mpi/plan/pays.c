@@ -16,14 +16,14 @@ static enum collopt_surroundings surroundings(const struct collopt_comm *c)
 {
     return c->map.topology.oversubscribed ? COLLOPT_CROWDED
         : c->map.topology.nodes > 1       ? COLLOPT_ON_NETWORK
-                                      : COLLOPT_ON_NODE;
+                                          : COLLOPT_ON_NODE;
 }
 
 /* Has a plan for calls like this one paid for itself?  All ranks have to answer alike.  So this
  * depends on what they all know, and not on whether this rank has a plan, which also depends on the
  * values of its handles.  Ranks that have one do not ask: their answer was yes, and stays yes. */
 bool collopt_plan_pays(struct collopt_comm *c, const struct collopt_call *call,
-                 const struct collopt_facts *f)
+                       const struct collopt_facts *f)
 {
     const struct collopt_settings *s = collopt_settings();
     struct collopt_problem p = { .collective = call->collective,

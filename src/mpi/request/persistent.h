@@ -27,6 +27,6 @@ struct collopt_request;
 /* Makes a request of CALL on C, which is taken over. Collective. NULL, on all ranks, where
  * some rank cannot serve it; WHY says what is wrong here. *ERR: this rank cannot go on. */
 struct collopt_request *collopt_persistent_make(struct collopt_comm *c, struct collopt_call *call,
-                                                  const char **why, int *err);
+                                                const char **why, int *err);
 
 #endif
