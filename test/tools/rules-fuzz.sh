@@ -23,7 +23,8 @@ $cc -std=gnu11 -g -O1 $sanitize -I"$build" -I"$source/src" \
     "$source/src/base/contents.c" "$source/src/base/launcher.c" "$source/src/base/text.c" \
     "$source/src/schedule/parameters.c" "$source/src/catalogue/expression.c" \
     "$source/src/topology/host_file.c" "$source/src/base/lines.c" "$source/src/base/list.c" \
-    "$source/src/base/log.c" "$source/src/settings/search_path.c" "$source/src/model/fragments.c" \
+    "$source/src/base/log.c" "$source/src/base/signals.c" \
+    "$source/src/settings/search_path.c" "$source/src/model/fragments.c" \
     "$source/src/model/host_mpi.c" "$source/src/model/host_times.c" \
     "$source/src/model/machine.c" "$source/src/settings/rules.c" \
     "$source/tools/shared/rules_check.c" "$source/src/settings/settings.c" \
