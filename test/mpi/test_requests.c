@@ -543,7 +543,9 @@ static void errors(void)
     at("errors", 60);
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     MPI_Comm_create_errhandler(note_error, &handler);
-    MPI_Comm_set_errhandler(MPI_COMM_WORLD, handler);   /* of requests */
+    /* errors of requests are raised on the one, since MPI 4 on the other */
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, handler);
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, handler);
     sum_all(comm, 1, "a sum that takes the communicator over");
     make(0, comm, &request);
     fill(0, 1);
@@ -559,6 +561,7 @@ static void errors(void)
     judge(0, 1, "after errors");
     unmake(&request);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_ARE_FATAL);
     MPI_Errhandler_free(&handler);
     MPI_Comm_free(&comm);
 }
