@@ -1,4 +1,4 @@
-# What measures on machines without compiler, MPI or network: bench/kit.
+# bench/kit measures machines that have no compiler, MPI or network.
 
 EXTRA_DIST += \
 	bench/kit/README.md \

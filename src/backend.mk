@@ -340,7 +340,7 @@ COLLOPT_PUBLIC_SOURCES = \
 	src/front/public.h \
 	src/report/public_names.c
 
-# What ranks compare in MPI_Init: a checksum of all that a backend is made of.
+# A checksum of all sources of a backend, which ranks compare in MPI_Init.
 sources.h: $(COLLOPT_CORE_SOURCES) $(COLLOPT_BACKEND_SOURCES) $(ALGORITHM_SOURCES) \
   $(ALGORITHM_HELPERS) $(KERNEL_SOURCES)
 	$(AM_V_GEN)cat $^ | cksum | sed 's/.*/#define COLLOPT_SOURCES "&"/' >$@

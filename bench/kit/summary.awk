@@ -1,4 +1,5 @@
-# A line for each host, number of ranks and form of what best.awk writes, and one for each host.
+# Reads the output of best.awk; writes a line for each host, number of ranks and form, then one for
+# each host.
 BEGIN { FS = "," }
 
 FNR == 1 {

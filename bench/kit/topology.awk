@@ -1,4 +1,4 @@
-# What the processor and its memory are like, from Linux's files, as CSV: kind,name,size,processors.
+# Writes the processor and its memory, by Linux's files, as CSV: kind,name,size,processors.
 #
 #     awk -f topology.awk -v allowed=0-3,8 -v sys=/sys -v proc=/proc -v cores_file=FILE
 #

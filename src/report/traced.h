@@ -14,7 +14,7 @@
 enum collopt_traced_form {
     COLLOPT_TRACED_BLOCKING,
     COLLOPT_TRACED_NONBLOCKING,         /* from its start until its completion was seen */
-    COLLOPT_TRACED_STARTED      /* persistent, likewise */
+    COLLOPT_TRACED_STARTED      /* a persistent one, the same times */
 };
 
 /* Communicators of the same name and ranks, one after the other: a row of the timeline. */

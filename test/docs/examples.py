@@ -39,7 +39,7 @@ def literally(part):
     return re.escape(part)
 
 
-# What a word of "% show" stands for, by what it looks like.
+# A word of "% show" that matches one of these stands for every word that matches the second one.
 KINDS = ((re.compile(r'\S*\d\S*'), r'\S*\d\S*'), (re.compile(r'[mµun]?s'), '[mµun]?s'),
          (re.compile('[KMGT]iB|B'), '(?:[KMGT]iB|B)'), (re.compile('[a-z]+_[a-z_]+'), '[a-z_:]+'))
 

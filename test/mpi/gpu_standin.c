@@ -402,7 +402,7 @@ int cuMemFreeHost(void *memory)
     return 0;
 }
 
-/* What programs begin with. */
+/* A program calls these before it allocates. */
 int cuDeviceGetCount(int *count)
 {
     *count = 2;

@@ -203,8 +203,8 @@ static void remove_root(void)
 
 /* ---- pages ----------------------------------------------------------------------------------- */
 
-/* What the advice to populate is refused with: it is known, or not to an old kernel, or a filter of
- * system calls has its say. */
+/* Errors of madvise(MADV_POPULATE_WRITE): none; EINVAL from an old kernel; ENOSYS or EPERM from a
+ * filter of system calls. */
 static const int refusals[] = { 0, EINVAL, ENOSYS, EPERM };
 enum { REFUSALS = sizeof refusals / sizeof *refusals };
 static int refusal;

@@ -15,8 +15,8 @@ static inline bool collopt_traces(const struct collopt_comm *c)
 
 /* Keeps a call on C, of which CALL->comm is still missing.  NULL: no room. */
 struct collopt_traced *collopt_trace(struct collopt_comm *c, struct collopt_traced call);
-/* What CALL on C is in the trace: WHAT, and what its arguments and C say.  Without a communicator:
- * no room. */
+/* Returns WHAT with the name, collective, count and communicator of CALL on C.  The communicator is
+ * NULL if the trace has no room. */
 struct collopt_traced collopt_trace_describe(struct collopt_comm *c,
                                              const struct collopt_call *call,
                                              struct collopt_traced what);
