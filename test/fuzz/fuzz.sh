@@ -1,6 +1,7 @@
 # A minute of programs drawn at random on each MPI, some the same every time and some that nobody
 # has drawn yet; fuzz.c says what they are after.  A failure says its seed, and what to run.
 #
+# TEST_SEED=N: those that are not the same every time begin with this one.
 # TEST_FUZZ_SECONDS=3600: for so long on each MPI.  For more choices, and to make a failure short,
 # see test/fuzz/run.
 

@@ -10,18 +10,26 @@
 library=$build/test/hostile/.libs/libcollopt.so
 seconds=${TEST_MEMORY_SECONDS:-30}
 
-random()                # N: a number below it
+# TEST_SEED=N: the same cases each time.
+state=${TEST_SEED:-$(od -An -N3 -tu4 /dev/urandom)}
+random()                # N: sets $drawn, below it
 {
-    echo $(($(od -An -N3 -tu4 /dev/urandom | tr -d ' ') % $1))
+    state=$(((state * 1103515245 + 12345) % 2147483648))
+    drawn=$((state / 65536 % $1))
 }
 
-# One of 54 places, and where in it; in MPI_Init.
+# One of 54 places, and where in it; in MPI_Init.  Sets $next.
 any_case()
 {
-    if [ "$(random 5)" = 0 ]; then
-        echo $((-1 - $(random 60)))
+    random 5
+    if [ $drawn = 0 ]; then
+        random 60
+        next=$((-1 - drawn))
     else
-        echo $(($(random 54) * 400 + $(random 25)))
+        random 54
+        next=$((drawn * 400))
+        random 25
+        next=$((next + drawn))
     fi
 }
 
@@ -49,7 +57,8 @@ cases()                 # HOST SECONDS [VARIABLE=VALUE]...
 {
     cases_host=$1 until=$(($(date +%s) + $2)) jobs=0
     shift 2
-    next=${TEST_MEMORY_FIRST:-$(any_case)}
+    any_case
+    next=${TEST_MEMORY_FIRST:-$next}
     while [ "$(date +%s)" -lt $until ]; do
         from=$next jobs=$((jobs + 1)) crashed=''
         LAUNCH_SECONDS=100 launch "$cases_host" 3 LD_PRELOAD="$library" COLLOPT_AFTER=1 "$@" \
@@ -57,7 +66,7 @@ cases()                 # HOST SECONDS [VARIABLE=VALUE]...
         after_that "$from"
         judge "$cases_host, 3 ranks: $* test_memory $from"
         [ -z "${TEST_MEMORY_FIRST-}" ] || [ "$next" -ge 0 ] || break
-        [ -n "${TEST_MEMORY_FIRST-}" ] || next=$(any_case)
+        [ -n "${TEST_MEMORY_FIRST-}" ] || any_case
     done
     echo "$cases_host $*: $jobs jobs${TEST_MEMORY_FIRST:+, the next case is $next}"
 }
