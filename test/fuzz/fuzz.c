@@ -5,8 +5,8 @@
  *     fuzz job SEED RANKS         arguments and settings of collopt that go with the seed
  *     fuzz rules SEED RANKS       a file of rules; COLLOPT_RULES=@SEED stands for it
  *
- * test/fuzz/run does all that, and makes short what fails.  The arguments, which are alike on all
- * ranks:
+ * test/fuzz/run does all that, and makes short what fails.  The fuzz of SMPI is a shared object:
+ * smpirun runs it, also to print.  The arguments, which are alike on all ranks:
  *
  *     threads=1           each with communicators, datatypes, operations and buffers of its own
  *     steps=400           of each thread: one to four reductions in a row, or something else that a
