@@ -76,7 +76,7 @@ static uint64_t messages(int thread)
 {
     (void)thread;
     collopt_warn_once("%d threads say this once", THREADS);
-    collopt_say_once(COLLOPT_LOG_DECIDE, "%d threads decide this once", THREADS);
+    collopt_explain_once("%d threads decide this once", THREADS);
     return 0;
 }
 

@@ -143,11 +143,11 @@ void collopt_say(enum collopt_log level, const char *format, ...)
     va_end(ap);
 }
 
-void collopt_say_once(enum collopt_log level, const char *format, ...)
+void collopt_explain_once(const char *format, ...)
 {
     va_list ap;
 
     va_start(ap, format);
-    say(true, level, format, ap);
+    say(true, COLLOPT_LOG_DECIDE, format, ap);
     va_end(ap);
 }

@@ -25,7 +25,7 @@ void collopt_warn_once(const char *format, ...) __attribute__((format(printf, 1,
  * ranks, with the prefix "collopt[rank]: ". */
 void collopt_say(enum collopt_log level, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-void collopt_say_once(enum collopt_log level, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
+/* Logs a decision, but not what this process has said before. */
+void collopt_explain_once(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

@@ -22,7 +22,7 @@ import sys
 WHOLE = ('collopt_warn|collopt_warn_here|collopt_warn_once|tell_refusal|tell|warn|'
          'collopt_front_warn|collopt_front_warn_here|tune_say|fail|refuse|wrong|say')
 PART = 'collopt_mistake|complain'
-REFUSAL = r'collopt_say|collopt_say_once'           # only what tells that something cannot be had
+REFUSAL = r'collopt_say|collopt_explain_once'       # only what tells that something cannot be had
 PRINT = r'fprintf|fputs'                            # to stderr
 FILL = r'snprintf'                                  # of a buffer that a message is made in
 BUFFERS = {'message', 'difference'}

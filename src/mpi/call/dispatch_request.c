@@ -120,9 +120,9 @@ static enum collopt_outcome find_transport(struct collopt_comm *c, struct collop
     if (can_publish(c, call))
         return COLLOPT_RUN;
     if (!collopt_p2p_request_possible(c)) {
-        collopt_say_once(COLLOPT_LOG_DECIDE, "%s %s, %d ranks: left to the MPI library (%s)",
-                         call->mode == COLLOPT_PERSISTENT ? "persistent" : "nonblocking",
-                         collopt_collective_names[call->collective], c->ranks, why_neither(c));
+        collopt_explain_once("%s %s, %d ranks: left to the MPI library (%s)",
+                             call->mode == COLLOPT_PERSISTENT ? "persistent" : "nonblocking",
+                             collopt_collective_names[call->collective], c->ranks, why_neither(c));
         return fall_back(call, COLLOPT_PASS_UNSUPPORTED);
     }
     switch (collopt_plan_find(c, call, plan)) {

@@ -34,13 +34,12 @@ static void say(const struct collopt_call *call, const struct collopt_comm *c,
     const char *kind = call->mode == COLLOPT_NONBLOCKING ? "nonblocking" : "persistent";
 
     if (r)
-        collopt_say_once(COLLOPT_LOG_DECIDE, "%s %s, %d ranks, %zu bytes, %s of %s: by %s", kind,
-                         collopt_collective_names[call->collective], c->ranks, r->bytes,
-                         r->facts.op_name, r->facts.type_name,
-                         r->transport);
+        collopt_explain_once("%s %s, %d ranks, %zu bytes, %s of %s: by %s", kind,
+                             collopt_collective_names[call->collective], c->ranks, r->bytes,
+                             r->facts.op_name, r->facts.type_name, r->transport);
     else
-        collopt_say_once(COLLOPT_LOG_DECIDE, "%s %s, %d ranks: left to the MPI library (%s)", kind,
-                         collopt_collective_names[call->collective], c->ranks, why);
+        collopt_explain_once("%s %s, %d ranks: left to the MPI library (%s)", kind,
+                             collopt_collective_names[call->collective], c->ranks, why);
 }
 
 static bool is_root(const struct collopt_comm *c, const struct collopt_call *call)

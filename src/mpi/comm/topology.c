@@ -75,9 +75,8 @@ static void say_offload(const struct collopt_comm *c, const struct collopt_offlo
 static void say_one_sided(const struct collopt_comm *c)
 {
     if (c->map.topology.nodes > 1)
-        collopt_say_once(COLLOPT_LOG_DECIDE,
-                         "the ranks find different libraries that reduce in the network, or only "
-                         "some find one: collopt reduces between nodes itself");
+        collopt_explain_once("the ranks find different libraries that reduce in the network, or "
+                             "only some find one: collopt reduces between nodes itself");
 }
 
 /* The same on all ranks of C; a machine file has the host's times instead.  NULL: nothing. */
@@ -275,7 +274,7 @@ static void say_topology(const struct collopt_comm *c)
     if (collopt_settings()->log < COLLOPT_LOG_DECIDE)
         return;
     collopt_topology_text(&c->map.topology, c->ranks, text, sizeof text);
-    collopt_say_once(COLLOPT_LOG_DECIDE, "communicators of %d ranks: %s", c->ranks, text);
+    collopt_explain_once("communicators of %d ranks: %s", c->ranks, text);
 }
 
 void collopt_map_check_world(void)

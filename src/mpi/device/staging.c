@@ -129,9 +129,8 @@ static int lend(const struct data *d, struct staged *s, bool fill)
 
     if (!s->memory.runtime)
         return MPI_SUCCESS;
-    collopt_say_once(COLLOPT_LOG_DECIDE,
-                     "buffers in device memory (%s) are copied to host memory, results back",
-                     s->memory.runtime->name);
+    collopt_explain_once("buffers in device memory (%s) are copied to host memory, results back",
+                         s->memory.runtime->name);
     if (s->span.size > SIZE_MAX / 2
         || !(s->lent = collopt_gpu_borrow(&s->memory, s->span.size + shift)))
         return MPI_ERR_NO_MEM;

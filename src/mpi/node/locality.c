@@ -90,9 +90,8 @@ static int count_in_group(MPI_Comm node, const struct collopt_quota *quota, int 
     if (!(err = PMPI_Comm_size(group, &ranks)))
         collopt_time_is_scarce |= (size_t)ranks > quota->processors;
     if (collopt_time_is_scarce)
-        collopt_say_once(COLLOPT_LOG_DECIDE,
-                         "ranks in one control group: %d, its quota of processors: %zu", ranks,
-                         quota->processors);
+        collopt_explain_once("ranks in one control group: %d, its quota of processors: %zu",
+                             ranks, quota->processors);
     *crowded |= collopt_time_is_scarce;
     collopt_host.Comm_free(&group);
     return err;

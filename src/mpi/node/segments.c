@@ -20,8 +20,7 @@ static size_t room_behind;      /* bytes behind each segment of this node */
 
 static void say_none(const char *why)
 {
-    collopt_say_once(COLLOPT_LOG_DECIDE, "no shared memory on this node, messages are used: %s",
-                     why);
+    collopt_explain_once("no shared memory on this node, messages are used: %s", why);
 }
 
 void collopt_segments_offer(struct collopt_segment_key *key)

@@ -222,11 +222,11 @@ static void say_decision(const struct collopt_comm *c, struct collopt_plan *plan
     collopt_choice_text(&choice, chosen, sizeof chosen);
     if (c->checked)
         plan->chosen = strdup(chosen);
-    collopt_say_once(COLLOPT_LOG_DECIDE, "%s, %d ranks, %llu bytes, %s of %s%s%s: %s (%s)",
-                     collopt_collective_names[plan->collective], c->ranks,
-                     (unsigned long long)plan->bytes, plan->facts.op_name, plan->facts.type_name,
-                     plan->in_place ? ", in place" : "",
-                     plan->shm && plan->algorithm ? ", by shared memory" : "", chosen, d->why);
+    collopt_explain_once("%s, %d ranks, %llu bytes, %s of %s%s%s: %s (%s)",
+                         collopt_collective_names[plan->collective], c->ranks,
+                         (unsigned long long)plan->bytes, plan->facts.op_name,
+                         plan->facts.type_name, plan->in_place ? ", in place" : "",
+                         plan->shm && plan->algorithm ? ", by shared memory" : "", chosen, d->why);
 }
 
 /* A candidate that was chosen for another problem of the same kind may be unable to serve this
