@@ -1,7 +1,7 @@
 #!/bin/sh
 # Which rules are used: a job's log, collopt-info --files and --explain, the doctor and compare name
-# the same file for each MPI library: one that comes with collopt, one of the user's in a default
-# place, and one that a variable names.
+# the same file for each MPI library, also where a program reaches it by the standard ABI: one that
+# comes with collopt, one of the user's in a default place, and one that a variable names.
 
 . "${COLLOPT_SOURCE:-.}/test/mpi/lang.sh"
 command -v python3 >/dev/null || skip "no python3"
@@ -24,40 +24,47 @@ version_of()            # HOST
     "$tools/collopt-info" | sed -n "s/^  $1 .*built with [A-Za-z ]*\([0-9]*\.[0-9]*\).*/\1/p"
 }
 
-agree()                 # HOST FILE KIND
+agree()                 # FILE KIND: on $host, whose MPI library is $mpi
 {
-    where="$1, $3" file=$2
+    where="$host, $2" file=$1 kind=$2
     # shellcheck disable=SC2046
-    set -- "$1" "$3" $(launcher_of "$1") -n 2
-    host=$1 kind=$2
-    shift 2
+    set -- $(launcher_of "$host") -n 2
     COLLOPT_AFTER=1 COLLOPT_LOG=decide named 'the log' "$tools/collopt" "$@" ./app 5 1000 0
-    named 'collopt-info --files' "$tools/collopt-info" --files --host "$host"
-    grep -qx "$host $kind $file" "$work/said" || fail "$where: --files: not $kind"
+    named 'collopt-info --files' "$tools/collopt-info" --files --host "$mpi"
+    grep -qx "$mpi $kind $file" "$work/said" || fail "$where: --files: not $kind"
     named 'collopt-info --explain' "$tools/collopt-info" --explain allreduce --ranks 2 \
-        --bytes 8000 --host "$host"
+        --bytes 8000 --host "$mpi"
     named 'the doctor' "$tools/collopt" doctor --measure off --json "$@" ./app
     COLLOPT_AFTER=1 named 'compare' "$tools/collopt" compare --pairs 1 --json "$@" ./app 5 1000 0
 }
 
-done_one=''
-for host in $native_hosts; do
-    built_for "$host" || continue
+# A program of the standard ABI finds the library of $mpi without a variable.
+compile()
+{
+    set -- -I"$top/include" -o app "$top/test/tools/app.c"
+    [ "$host" = "$mpi" ] || set -- "$@" -Wl,-rpath,"$build/abi/$mpi"
     # shellcheck disable=SC2046
-    $(wrapper "$host") -I"$top/include" -o app "$top/test/tools/app.c" || fail "$host: app.c"
+    $(wrapper "$host") "$@" || fail "$host: app.c"
+}
+
+done_one=''
+for host in $test_hosts; do
+    mpi=$(mpi_of "$host")
+    built_for "$host" && built_for "$mpi" || continue
+    compile
     mkdir -p "$host/data/collopt" "$host/config/collopt"
     rule='allreduce * * * * * ring'
-    shipped=$work/$host/data/collopt/$host-$(version_of "$host")-$processor.rules
-    users=$work/$host/config/collopt/$host.rules
+    shipped=$work/$host/data/collopt/$mpi-$(version_of "$mpi")-$processor.rules
+    users=$work/$host/config/collopt/$mpi.rules
     echo "$rule" >"$shipped"
     export XDG_DATA_DIRS="$work/$host/data" XDG_CONFIG_HOME="$work/none"
-    agree "$host" "$shipped" shipped_rules
+    agree "$shipped" shipped_rules
     echo "$rule" >"$users"
     export XDG_CONFIG_HOME="$work/$host/config"
-    agree "$host" "$users" rules
+    agree "$users" rules
     echo "$rule" >"$work/$host/given.rules"
     export COLLOPT_RULES="$work/$host/given.rules"
-    agree "$host" "$COLLOPT_RULES" rules
+    agree "$COLLOPT_RULES" rules
     unset COLLOPT_RULES
     done_one=$host
 done
