@@ -56,6 +56,7 @@ EXTRA_DIST += \
 	bench/nodes/xeon-8480-2x56.machine \
 	bench/overview \
 	bench/picture \
+	bench/pictures \
 	bench/summary \
 	bench/tables \
 	bench/timeline \

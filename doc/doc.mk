@@ -23,7 +23,8 @@ MANUAL_INPUT = \
 	doc/sphinx/conf.py \
 	doc/sphinx/roff.py \
 	doc/sphinx/stage.py
-EXTRA_DIST += $(MANUAL_INPUT) $(SITE_PAGES:%=doc/manual/%.md) doc/sphinx/collopt_theme
+EXTRA_DIST += $(MANUAL_INPUT) $(SITE_PAGES:%=doc/manual/%.md) doc/sphinx/collopt_theme \
+	doc/sphinx/drawings.py
 
 if COLLOPT_MAN
 dist_man_MANS += $(MANUAL_PAGES)
@@ -117,22 +118,18 @@ dist_figures_DATA = doc/figures/apps.csv doc/figures/apps-8.csv doc/figures/apps
 	doc/figures/forms.csv doc/figures/node-counts.csv doc/figures/overlap.csv \
 	doc/figures/simulated.csv doc/figures/two-ranks.csv doc/figures/unstable.csv
 
-# The maintainer makes the tables of pages and the picture of README.md from the figures; a test
-# notices if they differ.
+# The maintainer makes the tables of pages and the pictures from the figures; a test notices if they
+# differ.
 # After make check: what its logs say.
 .PHONY: reliability-page
 reliability-page:
 	$(AM_V_GEN)python3 $(srcdir)/test/docs/figures.py . $(srcdir)/doc/reliability.md
 
 .PHONY: performance-page
-performance-page:
+performance-page: pictures
 	$(AM_V_GEN)$(srcdir)/bench/tables $(srcdir)/doc/performance.md $(srcdir)/doc/programs.md \
 	  $(srcdir)/doc/requests.md $(srcdir)/doc/hosts.md
-	$(AM_V_GEN)$(srcdir)/bench/overview $(srcdir)/doc/figures/two-ranks.csv operation=sum >$@.new
-	$(AM_V_at)mv $@.new $(srcdir)/doc/pictures/overview.svg
-	$(AM_V_GEN)$(srcdir)/bench/picture $(srcdir)/doc/figures/two-ranks.csv \
-	  peer='Open MPI 4.1.4' >$@.new
-	$(AM_V_at)mv $@.new $(srcdir)/doc/pictures/two-ranks-openmpi.svg
-	$(AM_V_GEN)$(srcdir)/bench/picture $(srcdir)/doc/figures/two-ranks.csv \
-	  peer='MPICH 4.0.2' >$@.new
-	$(AM_V_at)mv $@.new $(srcdir)/doc/pictures/two-ranks-mpich.svg
+
+.PHONY: pictures
+pictures:
+	$(AM_V_GEN)$(srcdir)/bench/pictures
