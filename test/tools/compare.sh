@@ -305,9 +305,12 @@ refused()               # SUBCOMMAND SAYS WORD...
     [ ! -s "$work/out" ] || fail "$what: something on the standard output"
 }
 
-run 3 'no MPI program' "$collopt" compare true
-has err 'no report came from the ranks: the command started no program that calls'
-hasnt err 'doctor\|cannot be written'
+# Nothing else is blamed: not the folder, nor the installation.
+for subcommand in compare profile; do
+    run 3 "$subcommand, no MPI program" "$collopt" $subcommand ls
+    has err "^collopt $subcommand: no report came from the ranks: the command started no MPI pro"
+    hasnt err 'doctor\|written\|node\|report this'
+done
 
 refused compare 'no command'
 refused compare 'unknown option --fast; see collopt compare --help' --fast ./app

@@ -197,8 +197,9 @@ class Session:
         """WHOLE: seconds of the run."""
         report = jobs.report_of(file)
         if not report:
-            raise Failed("no report came from the ranks: the command started no program that "
-                         "calls MPI_Finalize with collopt loaded%s" % self._where_to_look())
+            raise Failed("no report came from the ranks: the command started no MPI program, or "
+                         "its ranks did not load collopt or did not call MPI_Finalize%s"
+                         % self._where_to_look())
         self.reports[way].append(report)
         if report.seconds:
             self.outside[way].append(max(whole - report.seconds.mean, 0.0))

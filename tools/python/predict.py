@@ -265,8 +265,8 @@ def measure(place, options, folder):
         return run, None, "the program ended with status %d" % run.status
     report = jobs.report_of(file)
     if not report:
-        return run, None, ("no report came from the ranks: collopt was not in the program, "
-                           "or it did not call MPI_Finalize")
+        return run, None, ("no report came from the ranks: the command started no MPI program, "
+                           "or its ranks did not load collopt or did not call MPI_Finalize")
     return run, report, None
 
 
