@@ -18,6 +18,7 @@ libcollopt_proof_la_SOURCES = \
 	tools/shared/replay.h \
 	test/unit/proof.c \
 	test/unit/proof.h \
+	test/unit/quiet_check.h \
 	test/unit/trial.c \
 	test/unit/trial.h
 libcollopt_proof_la_CPPFLAGS = $(UNIT_CPPFLAGS)

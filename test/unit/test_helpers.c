@@ -11,6 +11,7 @@
 #include "catalogue/choice.h"
 #include "model/machine.h"
 #include "model/model.h"
+#include "quiet_check.h"
 
 enum { MOST_RANKS = 300 };
 
@@ -23,12 +24,13 @@ START_TEST(folding_keeps_order)
             for (int rank = 0; rank < ranks; rank++) {
                 struct collopt_fold_pairs f = collopt_fold_pairs(ranks, goal, rank);
 
-                ck_assert_msg(f.index < 0 || f.index == next, "p %d to %d: rank %d has index %d",
-                              ranks, goal, rank, f.index);
+                quiet_check(f.index < 0 || f.index == next, "p %d to %d: rank %d has index %d",
+                            ranks, goal, rank, f.index);
                 if (f.index >= 0)
-                    ck_assert_int_eq(collopt_fold_rank(ranks, goal, next++), rank);
+                    quiet_check(collopt_fold_rank(ranks, goal, next++) == rank,
+                                "p %d to %d: rank %d", ranks, goal, rank);
             }
-            ck_assert_int_eq(next, goal);
+            quiet_check(next == goal, "p %d to %d: %d", ranks, goal, next);
         }
 }
 END_TEST
@@ -67,14 +69,14 @@ static int walk(struct shape k, int rank, int *lo, int *hi)
     int first = rank, last = rank + 1, depth = 0, middle;
 
     if (t.left >= 0) {
-        ck_assert_int_eq(node(k, t.left).parent, rank);
+        quiet_check(node(k, t.left).parent == rank, "%d left of %d", t.left, rank);
         depth = most(depth, walk(k, t.left, &first, &middle));
-        ck_assert_int_eq(middle, rank);
+        quiet_check(middle == rank, "%d left of %d ends at %d", t.left, rank, middle);
     }
     if (t.right >= 0) {
-        ck_assert_int_eq(node(k, t.right).parent, rank);
+        quiet_check(node(k, t.right).parent == rank, "%d right of %d", t.right, rank);
         depth = most(depth, walk(k, t.right, &middle, &last));
-        ck_assert_int_eq(middle, rank + 1);
+        quiet_check(middle == rank + 1, "%d right of %d begins at %d", t.right, rank, middle);
     }
     *lo = first;
     *hi = last;
@@ -155,26 +157,26 @@ static void check_slots(int ranks, int rank, int lag)
         struct collopt_two_tree_slots k = slots[which] = collopt_two_tree_slots(3, 3 + ranks, which,
                                                                                 3 + rank, lag);
 
-        ck_assert_int_ge(k.up, 0);
-        ck_assert_int_le(k.up, lag * collopt_two_tree_height(ranks) + 1);
+        quiet_check(k.up >= 0 && k.up <= lag * collopt_two_tree_height(ranks) + 1,
+                    "p %d rank %d: %d", ranks, rank, k.up);
         if (t.left >= 0)
             from[n++] = k.left;
         if (t.right >= 0)
             from[n++] = k.right;
-        ck_assert_msg((t.left < 0 || k.left < k.up) && (t.right < 0 || k.right < k.up),
-                      "p %d rank %d is too early", ranks, rank);
+        quiet_check((t.left < 0 || k.left < k.up) && (t.right < 0 || k.right < k.up),
+                    "p %d rank %d is too early", ranks, rank);
         if (t.parent >= 0) {
             struct collopt_two_tree_slots above = collopt_two_tree_slots(3, 3 + ranks, which,
                                                                          t.parent, lag);
 
-            ck_assert_int_eq(k.up, t.parent > 3 + rank ? above.left : above.right);
+            quiet_check(k.up == (t.parent > 3 + rank ? above.left : above.right),
+                        "p %d rank %d: %d", ranks, rank, k.up);
         }
     }
-    ck_assert_msg(n <= 2, "p %d rank %d has %d children", ranks, rank, n);
-    ck_assert_msg(n < 2 || (from[0] - from[1]) % 2, "p %d rank %d receives twice in a slot", ranks,
-                  rank);
-    ck_assert_msg((slots[0].up - slots[1].up) % 2, "p %d rank %d sends twice in a slot", ranks,
-                  rank);
+    quiet_check(n <= 2, "p %d rank %d has %d children", ranks, rank, n);
+    quiet_check(n < 2 || (from[0] - from[1]) % 2, "p %d rank %d receives twice in a slot", ranks,
+                rank);
+    quiet_check((slots[0].up - slots[1].up) % 2, "p %d rank %d sends twice in a slot", ranks, rank);
 }
 
 START_TEST(two_trees_are_coloured)
@@ -236,9 +238,9 @@ static void check_swing(int nodes)
     for (int c = 0; c < nodes; c++) {
         handed_on[step[c]]++;
         if (step[c] < q)
-            ck_assert_msg(step[modulo(collopt_swing_distance(step[c]) - c, nodes)] > step[c],
-                          "%d nodes: what is at %d goes in step %d to one that has sent it", nodes,
-                          c, step[c]);
+            quiet_check(step[modulo(collopt_swing_distance(step[c]) - c, nodes)] > step[c],
+                        "%d nodes: what is at %d goes in step %d to one that has sent it", nodes,
+                        c, step[c]);
     }
     ck_assert_int_eq(step[0], q);
     for (int k = 0; k < q; k++)
@@ -281,7 +283,8 @@ START_TEST(swing_positions_are_windows)
                 int differ = collopt_swing_position(nodes, r) ^ collopt_swing_position(nodes, b);
                 int first = differ ? q - 1 - log2_floor(differ) : q;
 
-                ck_assert_int_eq(step[modulo(r % 2 ? r - b : b - r, nodes)], first);
+                quiet_check(step[modulo(r % 2 ? r - b : b - r, nodes)] == first,
+                            "%d nodes: %d at %d", nodes, b, r);
             }
     }
 }
