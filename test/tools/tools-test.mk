@@ -12,6 +12,7 @@ TOOLS_TESTS = \
 	test/tools/compare.sh \
 	test/tools/demo.sh \
 	test/tools/doctor.sh \
+	test/tools/files.sh \
 	test/tools/habits.sh \
 	test/tools/hosts.sh \
 	test/tools/moving.sh \
@@ -27,6 +28,7 @@ TESTS += $(TOOLS_TESTS)
 EXTRA_DIST += $(TOOLS_TESTS) \
 	test/tools/app.c \
 	test/tools/browser.py \
+	test/tools/files-0.1 \
 	test/tools/hang.c \
 	test/tools/hang.sh \
 	test/tools/moving_test.py \
