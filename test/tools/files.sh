@@ -39,7 +39,8 @@ later machine 's/^turn.time/turn.later/'
 says 1 'later-machine:[1-9][0-9]*: there is no key "turn.later"; did you mean turn.time' \
     "$tools/collopt-info" --check-machine later-machine
 
-says 0 ': 2 hosts of the 256 on a torus of 8x8x4' "$tools/collopt-info" --check-topology "$old/torus"
+says 0 ': 2 hosts of the 256 on a torus of 8x8x4' "$tools/collopt-info" --check-topology \
+    "$old/torus"
 says 0 ': 2 hosts below 2 switches' "$tools/collopt-info" --check-topology "$old/hosts"
 later torus 's/^torus:/hypercube:/'
 says 1 'later-torus:1: ' "$tools/collopt-info" --check-topology later-torus
@@ -51,11 +52,14 @@ says 3 'recorded by collopt 0.1.0, in layout 2; this is for layout 1' \
     "$tools/collopt-ps" --read later-dump
 
 if python3 -c 'import sys; sys.exit(sys.version_info < (3, 7))' 2>/dev/null; then
-    says 0 '^MPI_Allreduce_init .*not in shared memory  *12' "$tools/collopt-report" "$old/report.json"
+    says 0 '^MPI_Allreduce_init .*not in shared memory  *12' \
+        "$tools/collopt-report" "$old/report.json"
     later report.json 's/"schema": 1/"schema": 2/'
     says 1 'later-report.json: schema is 2, of collopt 0.1.0; this reads 1: ' \
         "$tools/collopt-report" later-report.json
 else
-    [ "$failed" = 0 ] && { echo 'SKIP: report.json, as there is no python3, 3.7 or later'; exit 77; }
+    [ "$failed" = 0 ] || exit 1
+    echo 'SKIP: report.json, as there is no python3, 3.7 or later'
+    exit 77
 fi
 exit $failed
