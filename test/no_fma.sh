@@ -14,10 +14,11 @@ build=${COLLOPT_BUILD:-.} source=${COLLOPT_SOURCE:-.}
 found=0
 looked=0
 
-# Exact products take the error of a rounded one from a fused operation; that error is exact.
+# Exact products take the error of a rounded one from a fused operation; that error is exact.  Those
+# of floats are exact without.
 outside_exact_products()
 {
-    awk '/^[0-9a-f]+ </ { exact = $2 ~ /^<products_below/ } !exact'
+    awk '/^[0-9a-f]+ </ { exact = $2 ~ /^<(float_)?products_below/ } !exact'
 }
 
 look()                  # FILE...

@@ -226,9 +226,42 @@ static long many(char *message, size_t room)
     return sum != right;
 }
 
+/* Factors that are 0 by turns, of both vectors: all products are -0. */
+static long zero_products(char *message, size_t room)
+{
+    enum { MOST = 3000 };
+    static const size_t lengths[] = { 1, 2, 16, 17, 1024, MOST };
+    static float x[MOST], y[MOST];
+    static double wide_x[MOST], wide_y[MOST];
+    long wrong = 0;
+
+    for (size_t i = 0; i < MOST; i++) {
+        wide_x[i] = x[i] = i % 2 ? -0.0f : 3;
+        wide_y[i] = y[i] = i % 2 ? 5 : -0.0f;
+    }
+    for (size_t i = 0; i < 2 * sizeof lengths / sizeof *lengths; i++) {
+        bool single = i % 2;
+        size_t n = lengths[i / 2];
+        struct collopt_terms t = { single ? (void *)x : (void *)wide_x,
+                                   single ? (void *)y : (void *)wide_y, 1, 1, n, single, false };
+        struct collopt_superaccumulator a;
+
+        collopt_exact_clear(&a);
+        collopt_add_terms(&a, &t);
+        if (collopt_exact_rounded(&a, &collopt_format_f64) == (uint64_t)1 << 63)
+            continue;
+        snprintf(message, room, "isa %s: the sum of %zu products of %s that are -0 is not -0",
+                 collopt_kernels_isa(), n, single ? "floats" : "doubles");
+        wrong++;
+    }
+    return wrong;
+}
+
 long total_cases_run(char *message, size_t room)
 {
     long wrong = many(message, room);
+
+    wrong += wrong ? 0 : zero_products(message, room);
 
     wrong += wrong ? 0 : run("usual arithmetic", message, room);
 

@@ -2,8 +2,9 @@
  * superaccumulator.
  *
  * A block of terms at a time is added to a few lanes of doubles by error-free additions: to a sum,
- * what that loses to a rest, for products what the rest loses to a second rest.  If nothing was
- * lost beyond, the lanes have the block's exact sum and are added to the superaccumulator.
+ * what that loses to a rest, for products what the rest loses to a second rest, and to a third.  If
+ * nothing was lost beyond, the lanes have the block's exact sum and are added to the
+ * superaccumulator.
  *
  * Floats that differ by less than some 2^18 lose nothing when added as doubles.  For other terms
  * the lanes begin at constants, 1.5 * 2^k, so much greater than all terms of the block that the
@@ -15,9 +16,12 @@
  * NaN, the terms of the block are added to the superaccumulator one by one.
  *
  * A product of doubles is two terms, the rounded product and its error, which a fused multiply-add
- * finds, or Dekker's halves.  The error may have no place among doubles if the product is below
- * 2^-960; but no constant is so small that such a product is not lost, except where it is rounded
- * to 0.  Products of floats are exact as doubles.
+ * finds, or Dekker's halves.  Two rests are enough where products differ by less than some 2^20,
+ * three for 2^60.  The error may have no place among doubles if the product is below 2^-960; but no
+ * constant is so small that such a product is not lost, except where it is rounded to 0.
+ *
+ * Products of floats are exact as doubles.  Where the exponents of the factors say that a rest loses
+ * nothing, no addition is checked.
  *
  * Lanes without a constant begin as -0, which changes no sum, not even that of other -0.
  *
@@ -47,15 +51,17 @@ enum {
     /* a lane's terms are at most 2^9, and their sum less than half its constant */
     ABOVE_TERMS = 11,
     /* what an addition to a constant loses is at most 2^-53 of it: again 2^9 of them */
-    CONSTANTS_APART = 43
+    CONSTANTS_APART = 43,
+    LEVELS_MOST = 4             /* constants */
 };
 
 /* The blocks of one call that were added by constants, and what the next one is tried with.  What
  * lanes have gained is a difference of bits, as they keep the exponents of their constants. */
 struct constants {
     double most;                /* no term is greater; a power of 2, or 0: not known */
-    bits_vector gained[3];      /* in units of the last bits of the constants */
+    bits_vector gained[LEVELS_MOST];    /* in units of the last bits of the constants */
     int blocks;                 /* in GAINED */
+    bool wide;                  /* products have needed all levels */
 };
 
 enum { BLOCKS_MOST = 1 << 10 }; /* two lanes gain at most 2^52 a block */
@@ -76,12 +82,20 @@ INLINE vector doubles_at(const double *x, size_t i)
     return v;
 }
 
+/* gcc 12 takes four instructions for the general form, where there is one: sums of floats take 1.3
+ * times as long. */
 INLINE vector floats_at(const f32 *x, size_t i)
 {
     narrow_vector narrow;
 
     memcpy(&narrow, x + i, sizeof narrow);
+#if defined __AVX512F__
+    return (vector)_mm512_cvtps_pd((__m256)narrow);
+#elif defined __AVX__
+    return (vector)_mm256_cvtps_pd((__m128)narrow);
+#else
     return __builtin_convertvector(narrow, vector);
+#endif
 }
 
 INLINE vector terms_at(const struct operands *o, size_t i, enum kind kind)
@@ -177,7 +191,7 @@ static double constant_above(double most)
 {
     double constant = most * (1.5 * (1 << ABOVE_TERMS));
 
-    return most > 0x1p-800 && constant < INFINITY ? constant : 0;
+    return most > 0x1p-750 && constant < INFINITY ? constant : 0;
 }
 
 static double constant_of_rests(double constant)
@@ -187,16 +201,35 @@ static double constant_of_rests(double constant)
 
 _Static_assert(CONSTANTS_APART == 43, "the power above");
 
-/* ---- sums of floats, by their range ---------------------------------------------------------- */
-
-/* Are all partial sums of X exact as doubles?  They are whole numbers of the last bit of the least,
- * and must need no more than 53 bits for them. */
-static bool in_range(const f32 *x, size_t n)
+/* The last bit of the second constant for terms below MOST. */
+static double last_of_rests(double most)
 {
-    enum { MANTISSA = 23, GREATEST = 0xfe };
-    const int room = 53 - MANTISSA - 1 - __builtin_ctz(BLOCK);
+    return most * (0x1p-52 * 0x1p-43 * (1 << ABOVE_TERMS));
+}
+
+/* Of 2, as a normal number. */
+static double power(int exponent)
+{
+    uint64_t bits = (uint64_t)(exponent + 1023) << 52;
+    double power;
+
+    memcpy(&power, &bits, sizeof power);
+    return power;
+}
+
+/* ---- floats, by their range ------------------------------------------------------------------ */
+
+/* The exponent bits of the greatest, and of the least that is not 0. */
+struct range {
+    int least, most;
+};
+
+enum { FLOAT_MANTISSA = 23, FLOAT_BIAS = 127, FLOAT_GREATEST = 0xfe };
+
+static struct range range_of(const f32 *x, size_t n)
+{
     uint32_t most = 0, least = UINT32_MAX;
-    int first, last;
+    struct range r;
 
     for (size_t i = 0; i < n; i++) {
         uint32_t bits;
@@ -207,10 +240,20 @@ static bool in_range(const f32 *x, size_t n)
         bits--;                                 /* of 0: the greatest there is */
         least = bits < least ? bits : least;
     }
-    first = (int)((least + 1) >> MANTISSA);
-    last = (int)(most >> MANTISSA);
-    first = first > 0 ? first : 1;              /* subnormal numbers, or all are 0 */
-    return last <= GREATEST && last - first <= room;
+    r = (struct range){ (int)((least + 1) >> FLOAT_MANTISSA), (int)(most >> FLOAT_MANTISSA) };
+    if (r.least < 1)
+        r.least = 1;                            /* subnormal numbers, or all are 0 */
+    return r;
+}
+
+/* Are all partial sums of X exact as doubles?  They are whole numbers of the last bit of the least,
+ * and must need no more than 53 bits for them. */
+static bool in_range(const f32 *x, size_t n)
+{
+    const int room = 53 - FLOAT_MANTISSA - 1 - __builtin_ctz(BLOCK);
+    struct range r = range_of(x, n);
+
+    return r.most <= FLOAT_GREATEST && r.most - r.least <= room;
 }
 
 /* *SUM = the sum of O; false: it is not exact. */
@@ -339,26 +382,31 @@ INLINE int sum_of_block(double *parts, const struct operands *o, enum kind kind)
 /* ---- products -------------------------------------------------------------------------------- */
 
 struct product_lanes {
-    vector sum, rest, rest2;
+    vector level[LEVELS_MOST];
     bits_vector strayed, lost, zero;
 };
 
 #if defined __AVX512F__
-INLINE vector product_error(vector x, vector y, vector product)
+INLINE vector multiply_add(vector x, vector y, vector z)
 {
-    return (vector)_mm512_fmsub_pd((__m512d)x, (__m512d)y, (__m512d)product);
+    return (vector)_mm512_fmadd_pd((__m512d)x, (__m512d)y, (__m512d)z);
 }
 #elif defined __FMA__
-INLINE vector product_error(vector x, vector y, vector product)
+INLINE vector multiply_add(vector x, vector y, vector z)
 {
-    return (vector)_mm256_fmsub_pd((__m256d)x, (__m256d)y, (__m256d)product);
+    return (vector)_mm256_fmadd_pd((__m256d)x, (__m256d)y, (__m256d)z);
 }
 #elif defined __aarch64__
-INLINE vector product_error(vector x, vector y, vector product)
+INLINE vector multiply_add(vector x, vector y, vector z)
 {
-    return (vector)vfmaq_f64((float64x2_t)-product, (float64x2_t)x, (float64x2_t)y);
+    return (vector)vfmaq_f64((float64x2_t)z, (float64x2_t)x, (float64x2_t)y);
 }
 #else
+#define NOT_FUSED
+INLINE vector multiply_add(vector x, vector y, vector z)
+{
+    return x * y + z;
+}
 
 /* The upper half of X's mantissa, rounded; X - upper has the lower half. */
 INLINE vector upper_half(vector x)
@@ -376,17 +424,25 @@ INLINE vector product_error(vector x, vector y, vector product)
 }
 #endif
 
-INLINE void add_product(struct product_lanes *s, vector x, vector y, vector first)
+#ifndef NOT_FUSED
+INLINE vector product_error(vector x, vector y, vector product)
+{
+    return multiply_add(x, y, -product);
+}
+#endif
+
+INLINE void add_product(struct product_lanes *s, vector x, vector y, vector first, int levels)
 {
     vector product = x * y, error = product_error(x, y, product);
 
     s->zero |= product == 0;
-    product = add_below(&s->sum, product);
-    s->strayed |= (bits_vector)s->sum ^ (bits_vector)first;
-    error = add_below(&s->rest, error);
-    product = add_below(&s->rest, product);
-    s->lost |= (bits_vector)add_below(&s->rest2, product);
-    s->lost |= (bits_vector)add_below(&s->rest2, error);
+    product = add_below(&s->level[0], product);
+    s->strayed |= (bits_vector)s->level[0] ^ (bits_vector)first;
+    for (int k = 1; k < levels; k++) {
+        error = add_below(&s->level[k], error);
+        product = add_below(&s->level[k], product);
+    }
+    s->lost |= (bits_vector)product | (bits_vector)error;
 }
 
 /* Products may be 0, but not by rounding. */
@@ -399,34 +455,98 @@ static bool zeros_exact(const f64 *x, const f64 *y, size_t n)
     return exact;
 }
 
-/* Not inlined, for test/no_fma.sh. */
-__attribute__((noinline))
-static bool products_below(struct constants *c, const f64 *x, const f64 *y, size_t n)
+INLINE bool products_on(struct constants *c, const f64 *x, const f64 *y, size_t n, int levels)
 {
-    vector first = every(constant_above(c->most)), second = every(constant_of_rests(first[0])),
-           third = every(constant_of_rests(second[0]));
-    struct product_lanes a = { .sum = first, .rest = second, .rest2 = third }, b = a;
-    double x_tail[STEP], y_tail[STEP];
+    struct product_lanes a = { .strayed = { 0 } }, b;
+    double first = constant_above(c->most), constant = first, x_tail[STEP], y_tail[STEP];
     size_t i;
 
+    for (int k = 0; k < levels; k++, constant = constant_of_rests(constant))
+        a.level[k] = every(constant);
+    b = a;
     for (i = 0; i + STEP <= n; i += STEP) {
-        add_product(&a, doubles_at(x, i), doubles_at(y, i), first);
-        add_product(&b, doubles_at(x, i + WIDTH), doubles_at(y, i + WIDTH), first);
+        add_product(&a, doubles_at(x, i), doubles_at(y, i), every(first), levels);
+        add_product(&b, doubles_at(x, i + WIDTH), doubles_at(y, i + WIDTH), every(first), levels);
     }
     if (any_bit(a.zero | b.zero) && !zeros_exact(x, y, i))
         return false;
     tail_of(x_tail, &(struct operands){ x, NULL, n }, i, DOUBLES, 0);
     tail_of(y_tail, &(struct operands){ y, NULL, n }, i, DOUBLES, 0);
-    add_product(&a, doubles_at(x_tail, 0), doubles_at(y_tail, 0), first);
-    add_product(&b, doubles_at(x_tail, WIDTH), doubles_at(y_tail, WIDTH), first);
-    if (first[0] == 0 || any_stray(a.strayed | b.strayed) || any_bit(a.lost | b.lost)
+    add_product(&a, doubles_at(x_tail, 0), doubles_at(y_tail, 0), every(first), levels);
+    add_product(&b, doubles_at(x_tail, WIDTH), doubles_at(y_tail, WIDTH), every(first), levels);
+    if (first == 0 || any_stray(a.strayed | b.strayed) || any_bit(a.lost | b.lost)
         || !zeros_exact(x_tail, y_tail, STEP))
         return false;
-    c->gained[0] += gained_by(a.sum, b.sum, first);
-    c->gained[1] += gained_by(a.rest, b.rest, second);
-    c->gained[2] += gained_by(a.rest2, b.rest2, third);
+    for (int k = 0; k < levels; k++, first = constant_of_rests(first))
+        c->gained[k] += gained_by(a.level[k], b.level[k], every(first));
     c->blocks++;
     return true;
+}
+
+/* Not inlined, for test/no_fma.sh. */
+__attribute__((noinline))
+static bool products_below(struct constants *c, const f64 *x, const f64 *y, size_t n)
+{
+    return c->wide ? products_on(c, x, y, n, LEVELS_MOST)
+                   : products_on(c, x, y, n, LEVELS_MOST - 1);
+}
+
+/* ---- products of floats, by their range ------------------------------------------------------ */
+
+struct float_product_lanes {
+    vector sum, rest;
+};
+
+/* A product of floats is exact as a double, so here it does not matter what is fused. */
+INLINE void add_float_product(struct float_product_lanes *s, vector x, vector y)
+{
+    vector before = s->sum;
+
+    s->sum = multiply_add(x, y, before);
+    s->rest += multiply_add(x, y, before - s->sum);
+}
+
+INLINE void add_float_products_at(struct float_product_lanes *s, const f32 *x, const f32 *y,
+                                  size_t i, bool squares)
+{
+    vector factor = floats_at(x, i);
+
+    add_float_product(s, factor, squares ? factor : floats_at(y, i));
+}
+
+/* Adds products that C is known to be fit for.  False: they come to 0, and may all be -0. */
+INLINE bool float_products_on(struct constants *c, const f32 *x, const f32 *y, size_t n,
+                              bool squares)
+{
+    vector first = every(constant_above(c->most)), second = every(constant_of_rests(first[0])),
+           one = every(1);
+    struct float_product_lanes a = { first, second }, b = a;
+    bits_vector gained, rest;
+    double tail[STEP];
+    size_t i;
+
+    for (i = 0; i + STEP <= n; i += STEP) {
+        add_float_products_at(&a, x, y, i, squares);
+        add_float_products_at(&b, x, y, i + WIDTH, squares);
+    }
+    tail_of(tail, &(struct operands){ x, y, n }, i, FLOAT_PRODUCTS, 0);
+    add_float_product(&a, doubles_at(tail, 0), one);
+    add_float_product(&b, doubles_at(tail, WIDTH), one);
+    gained = gained_by(a.sum, b.sum, first);
+    rest = gained_by(a.rest, b.rest, second);
+    if (!any_bit(gained | rest))
+        return false;
+    c->gained[0] += gained;
+    c->gained[1] += rest;
+    c->blocks++;
+    return true;
+}
+
+/* Not inlined, for test/no_fma.sh. */
+__attribute__((noinline))
+static bool float_products_below(struct constants *c, const f32 *x, const f32 *y, size_t n)
+{
+    return x == y ? float_products_on(c, x, y, n, true) : float_products_on(c, x, y, n, false);
 }
 
 /* ---- one by one ------------------------------------------------------------------------------ */
@@ -546,7 +666,10 @@ static void gather(double *to, const struct collopt_terms *t, const void *from, 
     const f64 *wide = (const f64 *)from + (ptrdiff_t)at * step;
     const f32 *narrow = (const f32 *)from + (ptrdiff_t)at * step;
 
-    if (!t->single)
+    if (!t->single && step == 2)        /* of complex numbers; what is constant is vectorized */
+        for (size_t i = 0; i < n; i++)
+            to[i] = wide[2 * i];
+    else if (!t->single)
         for (size_t i = 0; i < n; i++)
             to[i] = wide[(ptrdiff_t)i * step];
     else if (!usual)
@@ -555,6 +678,9 @@ static void gather(double *to, const struct collopt_terms *t, const void *from, 
     else if (step == 1)
         for (size_t i = 0; i < n; i++)
             to[i] = narrow[i];
+    else if (step == 2)
+        for (size_t i = 0; i < n; i++)
+            to[i] = narrow[2 * i];
     else
         for (size_t i = 0; i < n; i++)
             to[i] = narrow[(ptrdiff_t)i * step];
@@ -596,7 +722,7 @@ static void flush(struct collopt_superaccumulator *a, struct constants *c)
     double constant = constant_above(c->most);
 
     a->other |= c->blocks > 0;
-    for (int k = 0; k < 3 && c->blocks > 0; k++) {
+    for (int k = 0; k < LEVELS_MOST && c->blocks > 0; k++) {
         int shift = (int)(magnitude_bits(constant) >> 52) - 1 + COLLOPT_UNIT - 1074;
 
         for (int i = 0; i < WIDTH; i++) {
@@ -667,20 +793,62 @@ static void add_floats(struct collopt_superaccumulator *a, const f32 *x, size_t 
         add_sum_block(a, &o, FLOATS, c);
 }
 
+/* Is it known of all products that none is greater than C's terms, nor has bits that rests lose?
+ * Makes C fit for them where that helps. */
+static bool products_in_range(struct collopt_superaccumulator *a, const struct operands *o,
+                              struct constants *c)
+{
+    const int least_bits = 2 * (FLOAT_BIAS + FLOAT_MANTISSA), above = 2 * (FLOAT_BIAS - 1);
+    struct range x = range_of(o->x, o->n), y = o->x == o->y ? x : range_of(o->y, o->n);
+    double last = power(x.least + y.least - least_bits), most = power(x.most + y.most - above);
+
+    if (x.most > FLOAT_GREATEST || y.most > FLOAT_GREATEST || last < last_of_rests(most))
+        return false;
+    if (c->blocks == BLOCKS_MOST || most > c->most || last < last_of_rests(c->most)) {
+        flush(a, c);
+        c->most = most;
+    }
+    return true;
+}
+
 /* In usual arithmetic. */
 static void add_float_products(struct collopt_superaccumulator *a, const f32 *x, const f32 *y,
                                size_t n, struct constants *c)
 {
-    add_sum_block(a, &(struct operands){ x, y, n }, FLOAT_PRODUCTS, c);
+    struct operands o = { x, y, n };
+
+    if (products_in_range(a, &o, c)) {
+        if (float_products_below(c, x, y, n))
+            return;
+        flush(a, c);
+        c->most = 0;                            /* there may be no term above 0 */
+    }
+    add_sum_block(a, &o, FLOAT_PRODUCTS, c);
+}
+
+/* By constants for the products of the blocks before, then for those of this one, then with one
+ * constant more, from there on. */
+static bool add_products_below(struct collopt_superaccumulator *a, const f64 *x, const f64 *y,
+                               size_t n, struct constants *c)
+{
+    if (c->blocks == BLOCKS_MOST)
+        flush(a, c);
+    if ((c->most > 0 && products_below(c, x, y, n))
+        || (try_below(a, c, above_products(x, y, n)) && products_below(c, x, y, n)))
+        return true;
+    if (c->wide || c->most == 0)
+        return false;
+    c->wide = true;
+    if (products_below(c, x, y, n))
+        return true;
+    c->wide = false;
+    return false;
 }
 
 static void add_products(struct collopt_superaccumulator *a, const f64 *x, const f64 *y, size_t n,
                          struct constants *c)
 {
-    if (c && c->blocks == BLOCKS_MOST)
-        flush(a, c);
-    if (c && ((c->most > 0 && products_below(c, x, y, n))
-              || (try_below(a, c, above_products(x, y, n)) && products_below(c, x, y, n))))
+    if (c && add_products_below(a, x, y, n, c))
         return;
     for (size_t i = 0; i < n; i++)
         add_one_product(a, x + i, y + i);
