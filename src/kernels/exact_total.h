@@ -37,6 +37,14 @@
 #define VECTOR_BYTES 16
 #endif
 
+/* SSE2 has no minimum of integers: there it takes less time to check additions of products than to
+ * find the range of factors. */
+#if defined __SSE2__ && !defined __SSE4_1__
+enum { PRODUCTS_BY_RANGE = false };
+#else
+enum { PRODUCTS_BY_RANGE = true };
+#endif
+
 typedef double vector __attribute__((vector_size(VECTOR_BYTES)));
 typedef int64_t bits_vector __attribute__((vector_size(VECTOR_BYTES)));
 
@@ -226,23 +234,25 @@ struct range {
 
 enum { FLOAT_MANTISSA = 23, FLOAT_BIAS = 127, FLOAT_GREATEST = 0xfe };
 
+/* Signed, as SSE2 compares nothing else. */
 static struct range range_of(const f32 *x, size_t n)
 {
-    uint32_t most = 0, least = UINT32_MAX;
+    int32_t most = 0, least = INT32_MAX;
     struct range r;
 
     for (size_t i = 0; i < n; i++) {
-        uint32_t bits;
+        int32_t bits;
 
         memcpy(&bits, x + i, sizeof bits);
         bits &= INT32_MAX;
         most = bits > most ? bits : most;
-        bits--;                                 /* of 0: the greatest there is */
+        bits = (bits - 1) & INT32_MAX;          /* of 0: the greatest there is */
         least = bits < least ? bits : least;
     }
-    r = (struct range){ (int)((least + 1) >> FLOAT_MANTISSA), (int)(most >> FLOAT_MANTISSA) };
+    r.most = most >> FLOAT_MANTISSA;
+    r.least = least < INT32_MAX ? (least + 1) >> FLOAT_MANTISSA : 1;
     if (r.least < 1)
-        r.least = 1;                            /* subnormal numbers, or all are 0 */
+        r.least = 1;                            /* subnormal numbers */
     return r;
 }
 
@@ -817,7 +827,7 @@ static void add_float_products(struct collopt_superaccumulator *a, const f32 *x,
 {
     struct operands o = { x, y, n };
 
-    if (products_in_range(a, &o, c)) {
+    if (PRODUCTS_BY_RANGE && products_in_range(a, &o, c)) {
         if (float_products_below(c, x, y, n))
             return;
         flush(a, c);

@@ -1,4 +1,4 @@
-/* Superaccumulators at their end: carrying, rounding, and the digits in which they travel. */
+/* Superaccumulators at their end: carrying, rounding, and the words in which they travel. */
 #include "config.h"
 
 #include "kernels/superaccumulator.h"
@@ -144,21 +144,6 @@ int collopt_exact_digit_bits(int ranks)
     return 63 - log;
 }
 
-void collopt_exact_digits(const struct collopt_superaccumulator *a, int from, int bits,
-                          int64_t *digit, int count)
-{
-    uint64_t mask = ((uint64_t)1 << bits) - 1;
-    struct collopt_superaccumulator b = copy_of(a);
-    bool negative;
-
-    make_room(&b);
-    negative = carry(&b) < 0;
-    for (int i = 0; i < count; i++)
-        digit[i] = (int64_t)(bits_from(&b, from + i * bits, negative) & mask);
-    if (negative)
-        digit[count - 1] |= (int64_t)~mask;
-}
-
 void collopt_exact_add_digits(struct collopt_superaccumulator *a, int from, int bits,
                               const int64_t *digit, int count)
 {
@@ -169,4 +154,39 @@ void collopt_exact_add_digits(struct collopt_superaccumulator *a, int from, int 
 
         collopt_exact_add_units(a, digit[i] < 0, magnitude, from + i * bits);
     }
+}
+
+static uint64_t mask_of(int bits)
+{
+    return UINT64_MAX >> (64 - bits);
+}
+
+void collopt_exact_to_words(const struct collopt_superaccumulator *a, int from, int bits,
+                            uint64_t *word, int count)
+{
+    struct collopt_superaccumulator b = copy_of(a);
+    bool negative;
+
+    make_room(&b);
+    negative = carry(&b) < 0;
+    for (int i = 0; i < count; i++)
+        word[i] = bits_from(&b, from + i * bits, negative) & mask_of(bits);
+}
+
+void collopt_exact_add_words(struct collopt_superaccumulator *a, int from, int bits,
+                             const uint64_t *word, int count)
+{
+    int end = from + count * bits;
+    uint64_t digit = 0;
+    unsigned __int128 over = 0;
+
+    collopt_exact_widen(a, from / COLLOPT_BUCKET_BITS, end / COLLOPT_BUCKET_BITS + 1);
+    for (int i = 0; i < count; i++) {
+        over += word[i];
+        digit = (uint64_t)over & mask_of(bits);
+        collopt_exact_add_units(a, false, digit, from + i * bits);
+        over >>= bits;
+    }
+    if (digit >> (bits - 1))                    /* the sign */
+        collopt_exact_add_units(a, true, 1, end);
 }

@@ -139,14 +139,18 @@ uint64_t collopt_exact_rounded(const struct collopt_superaccumulator *a,
 /* Bits of a digit of which RANKS are added up in a signed integer of 8 bytes. */
 int collopt_exact_digit_bits(int ranks);
 
-/* The value as an integer of COUNT digits of BITS bits, at most 63; the first stands for 2^FROM
- * units, below which there must be nothing, and the last has the sign.  COUNT * BITS must be
- * enough. */
-void collopt_exact_digits(const struct collopt_superaccumulator *a, int from, int bits,
-                          int64_t *digit, int count);
-
-/* Adds such an integer, or one whose digits are sums of such digits. */
+/* Adds COUNT digits, BITS bits apart, of which the first stands for 2^FROM units. */
 void collopt_exact_add_digits(struct collopt_superaccumulator *a, int from, int bits,
                               const int64_t *digit, int count);
+
+/* The value in two's complement, of COUNT words with BITS bits each; the first stands for 2^FROM
+ * units, below which there must be nothing.  COUNT * BITS must be enough for the value. */
+void collopt_exact_to_words(const struct collopt_superaccumulator *a, int from, int bits,
+                            uint64_t *word, int count);
+
+/* Adds such an integer, or the sum, word by word, of up to 2^(64 - BITS) of them; COUNT * BITS must
+ * be enough for its value. */
+void collopt_exact_add_words(struct collopt_superaccumulator *a, int from, int bits,
+                             const uint64_t *word, int count);
 
 #endif

@@ -1,11 +1,17 @@
 /* Exact sums over a communicator; see include/collopt.h.
  *
  * What travels is a vector of 8-byte integers, added by MPI_SUM: for each part of the result (two
- * of a complex one) a superaccumulator as digits, and two words that count the ranks that have
- * infinities, a -0, or anything else.  On p ranks a digit has 63 - log2(p) bits, rounded down, so
- * that p of them fit an integer, whatever the order of the additions.  Only digits that terms of
- * this type can have are sent: for the sum of doubles 2162 bits, that is 344 bytes on up to 1024
- * ranks; for products of doubles 4260 bits, 664 bytes.
+ * of a complex one) a word that counts the ranks that have infinities, a -0, or anything else (two
+ * words on 2^16 ranks and more), and a superaccumulator in two's complement.  On p ranks a word has
+ * 64 - log2(p) bits of it, rounded down, so that p of them fit, whatever the order of the additions.
+ * Only bits that terms of this type can have are sent: for the sum of doubles 2162, that is 336
+ * bytes on up to 1024 ranks; for products of doubles 4260, 600 bytes on up to 64 ranks and 640 on up
+ * to 1024.
+ *
+ * Sums of integers modulo 2^64 cannot do with fewer: if all of 2^k ranks contribute the same, each
+ * word of the result is a multiple of 2^k, so it tells 2^(64 - k) contributions apart, and n words
+ * tell 2^(n (64 - k)) apart.  An operation of our own, which carries, would need 544 bytes; but it
+ * would not be done by networks that add, nor by kernels.
  *
  * The MPI_Allreduce is an entry of collopt, as if the program had made it: collopt runs it where
  * it runs others, and the host does where collopt is off. */
@@ -29,8 +35,9 @@ enum {
     PARTS_MOST = 2,
     RANKS_BITS = 31,            /* ranks are counted by an int */
     COUNT_BITS = 63,            /* terms by a size_t, and their sum below 2^63 */
-    DIGITS_MOST = (2 * COLLOPT_UNIT + COUNT_BITS + 1) / (63 - RANKS_BITS) + 1,
-    FLAGS = 2
+    WORDS_MOST = (2 * COLLOPT_UNIT + COUNT_BITS + 1) / (64 - RANKS_BITS) + 1,
+    COUNTS = 4, COUNT_WORDS_MOST = 2,
+    PIECE = 1 << 13             /* complex numbers */
 };
 
 /* What terms of a format have: the lowest bit of one, in units, and all bits, without a sign. */
@@ -43,11 +50,11 @@ static const struct terms {
 
 struct collopt_exact_request {
     bool wide;                  /* double */
-    int parts, digits, bits, from;
+    int parts, count_words, words, bits, from;
     void *result;
     MPI_Request request;
     struct collopt_superaccumulator sum[PARTS_MOST];
-    int64_t word[PARTS_MOST * (DIGITS_MOST + FLAGS)];
+    uint64_t word[PARTS_MOST * (COUNT_WORDS_MOST + WORDS_MOST)];
 };
 
 /* ---- this rank's elements -------------------------------------------------------------------- */
@@ -83,7 +90,7 @@ static void add(struct collopt_superaccumulator *a, const struct vectors *v, int
     collopt_add_terms(a, &t);
 }
 
-static void add_complex(struct collopt_superaccumulator *sum, const struct vectors *v)
+static void add_piece(struct collopt_superaccumulator *sum, const struct vectors *v)
 {
     bool conjugated = v->operation == COLLOPT_EXACT_DOT_CONJUGATED;
 
@@ -99,38 +106,74 @@ static void add_complex(struct collopt_superaccumulator *sum, const struct vecto
     add(&sum[1], v, 1, 0, conjugated);
 }
 
-/* ---- on the way ------------------------------------------------------------------------------ */
-
-/* Two counts of ranks to a word. */
-static void write_words(struct collopt_exact_request *r)
+/* In pieces, which are read up to four times and stay in the cache meanwhile. */
+static void add_complex(struct collopt_superaccumulator *sum, const struct vectors *v)
 {
-    for (int i = 0; i < r->parts; i++) {
-        int64_t *word = r->word + i * (r->digits + FLAGS);
-        const struct collopt_superaccumulator *a = &r->sum[i];
+    ptrdiff_t size = 2 * (ptrdiff_t)v->size;
 
-        word[0] = a->plus | (int64_t)a->minus << RANKS_BITS;
-        word[1] = a->minus_zero | (int64_t)a->other << RANKS_BITS;
-        collopt_exact_digits(a, r->from, r->bits, word + FLAGS, r->digits);
+    for (size_t at = 0; at < v->n; at += PIECE) {
+        struct vectors piece = *v;
+
+        piece.n = v->n - at < PIECE ? v->n - at : PIECE;
+        piece.x += (ptrdiff_t)at * v->x_stride * size;
+        if (has_products(v->operation))
+            piece.y += (ptrdiff_t)at * v->y_stride * size;
+        add_piece(sum, &piece);
     }
 }
 
-static bool counted(int64_t word, int i)
+/* ---- on the way ------------------------------------------------------------------------------ */
+
+static int words_of_part(const struct collopt_exact_request *r)
 {
-    return word >> i * RANKS_BITS & (((int64_t)1 << RANKS_BITS) - 1);
+    return r->count_words + r->words;
+}
+
+static int bits_of_count(const struct collopt_exact_request *r)
+{
+    return 64 * r->count_words / COUNTS;
+}
+
+static void write_counts(const struct collopt_exact_request *r, uint64_t *word,
+                         const bool *found)
+{
+    int bits = bits_of_count(r);
+
+    memset(word, 0, (size_t)r->count_words * sizeof *word);
+    for (int i = 0; i < COUNTS; i++)
+        word[i * bits / 64] |= (uint64_t)found[i] << i * bits % 64;
+}
+
+static bool counted(const struct collopt_exact_request *r, const uint64_t *word, int i)
+{
+    int bits = bits_of_count(r);
+
+    return word[i * bits / 64] >> i * bits % 64 & (((uint64_t)1 << bits) - 1);
+}
+
+static void write_words(struct collopt_exact_request *r)
+{
+    for (int i = 0; i < r->parts; i++) {
+        uint64_t *word = r->word + i * words_of_part(r);
+        const struct collopt_superaccumulator *a = &r->sum[i];
+
+        write_counts(r, word, (bool[COUNTS]){ a->plus, a->minus, a->minus_zero, a->other });
+        collopt_exact_to_words(a, r->from, r->bits, word + r->count_words, r->words);
+    }
 }
 
 static void read_words(struct collopt_exact_request *r)
 {
     for (int i = 0; i < r->parts; i++) {
-        const int64_t *word = r->word + i * (r->digits + FLAGS);
+        const uint64_t *word = r->word + i * words_of_part(r);
         struct collopt_superaccumulator *a = &r->sum[i];
 
         collopt_exact_clear(a);
-        a->plus = counted(word[0], 0);
-        a->minus = counted(word[0], 1);
-        a->minus_zero = counted(word[1], 0);
-        a->other = counted(word[1], 1);
-        collopt_exact_add_digits(a, r->from, r->bits, word + FLAGS, r->digits);
+        a->plus = counted(r, word, 0);
+        a->minus = counted(r, word, 1);
+        a->minus_zero = counted(r, word, 2);
+        a->other = counted(r, word, 3);
+        collopt_exact_add_words(a, r->from, r->bits, word + r->count_words, r->words);
     }
 }
 
@@ -198,8 +241,9 @@ static int prepare(struct collopt_exact_request *r, int type, const struct vecto
     r->parts = v->complex ? 2 : 1;
     r->result = result;
     r->from = t->from;
-    r->bits = collopt_exact_digit_bits(ranks);
-    r->digits = (t->bits + COUNT_BITS + 1 + r->bits - 1) / r->bits;
+    r->count_words = ranks < 1 << 64 / COUNTS ? 1 : COUNT_WORDS_MOST;
+    r->bits = collopt_exact_digit_bits(ranks) + 1;              /* words have no sign */
+    r->words = (t->bits + COUNT_BITS + 1 + r->bits - 1) / r->bits;
     for (int i = 0; i < r->parts; i++)
         collopt_exact_clear(&r->sum[i]);
     if (v->n && v->complex)
@@ -212,7 +256,7 @@ static int prepare(struct collopt_exact_request *r, int type, const struct vecto
 
 static int words_of(const struct collopt_exact_request *r)
 {
-    return r->parts * (r->digits + FLAGS);
+    return r->parts * words_of_part(r);
 }
 
 static struct vectors vectors_of(int operation, int type, size_t n, const void *x,
@@ -244,7 +288,7 @@ static int exact_sum(int operation, int type, size_t n, const void *x, ptrdiff_t
     if (!err)
         err = prepare(&r, type, &v, result, comm);
     if (!err)
-        err = collopt_entry_Allreduce(MPI_IN_PLACE, r.word, words_of(&r), MPI_INT64_T, MPI_SUM,
+        err = collopt_entry_Allreduce(MPI_IN_PLACE, r.word, words_of(&r), MPI_UINT64_T, MPI_SUM,
                                       comm);
     if (!err)
         write_result(&r);
@@ -266,7 +310,7 @@ static int exact_sum_start(int operation, int type, size_t n, const void *x, ptr
     if (!err)
         err = prepare(r, type, &v, result, comm);
     if (!err)
-        err = collopt_entry_Iallreduce(MPI_IN_PLACE, r->word, words_of(r), MPI_INT64_T, MPI_SUM,
+        err = collopt_entry_Iallreduce(MPI_IN_PLACE, r->word, words_of(r), MPI_UINT64_T, MPI_SUM,
                                        comm, &r->request);
     if (!err)
         *request = r;
