@@ -670,52 +670,61 @@ static double widened(const f32 *x)
     return wide;
 }
 
-static void gather(double *to, const struct collopt_terms *t, const void *from, ptrdiff_t step,
-                   size_t at, size_t n, bool usual)
+/* Every second element, as of complex numbers, is gathered by vectors, if compilers see the 2. */
+#define GATHER(real) \
+    static void gather_##real(real *to, const real *from, ptrdiff_t step, size_t n) \
+    { \
+        if (step == 2) \
+            for (size_t i = 0; i < n; i++) \
+                to[i] = from[2 * i]; \
+        else \
+            for (size_t i = 0; i < n; i++) \
+                to[i] = from[(ptrdiff_t)i * step]; \
+    }
+
+GATHER(f64)
+GATHER(f32)
+
+/* N elements as they are, or gathered into BUFFER; floats widened, in any arithmetic. */
+static const f64 *block_of(double *buffer, const struct collopt_terms *t, const void *from,
+                           ptrdiff_t step, size_t at, size_t n)
 {
     const f64 *wide = (const f64 *)from + (ptrdiff_t)at * step;
     const f32 *narrow = (const f32 *)from + (ptrdiff_t)at * step;
 
-    if (!t->single && step == 2)        /* of complex numbers; what is constant is vectorized */
-        for (size_t i = 0; i < n; i++)
-            to[i] = wide[2 * i];
-    else if (!t->single)
-        for (size_t i = 0; i < n; i++)
-            to[i] = wide[(ptrdiff_t)i * step];
-    else if (!usual)
-        for (size_t i = 0; i < n; i++)
-            to[i] = widened(narrow + (ptrdiff_t)i * step);
-    else if (step == 1)
-        for (size_t i = 0; i < n; i++)
-            to[i] = narrow[i];
-    else if (step == 2)
-        for (size_t i = 0; i < n; i++)
-            to[i] = narrow[2 * i];
+    if (!t->single && step == 1)
+        return wide;
+    if (!t->single)
+        gather_f64(buffer, wide, step, n);
     else
         for (size_t i = 0; i < n; i++)
-            to[i] = narrow[(ptrdiff_t)i * step];
-}
-
-/* N elements as they are, or gathered into BUFFER. */
-static const f64 *block_of(double *buffer, const struct collopt_terms *t, const void *from,
-                           ptrdiff_t step, size_t at, size_t n, bool usual)
-{
-    if (!t->single && step == 1)
-        return (const f64 *)from + at;
-    gather(buffer, t, from, step, at, n, usual);
+            buffer[i] = widened(narrow + (ptrdiff_t)i * step);
     return buffer;
 }
 
-static void negate(double *to, const f64 *from, size_t n)
+static const f32 *floats_of(float *buffer, const void *from, ptrdiff_t step, size_t at, size_t n)
 {
-    for (size_t i = 0; i < n; i++) {
-        uint64_t bits;
+    const f32 *x = (const f32 *)from + (ptrdiff_t)at * step;
 
-        memcpy(&bits, from + i, sizeof bits);
-        bits ^= (uint64_t)1 << 63;
-        memcpy(to + i, &bits, sizeof bits);
-    }
+    if (step == 1)
+        return x;
+    gather_f32(buffer, x, step, n);
+    return buffer;
 }
+
+#define NEGATE(real, word) \
+    static void negate_##real(void *to, const real *from, size_t n) \
+    { \
+        for (size_t i = 0; i < n; i++) { \
+            word bits; \
+            memcpy(&bits, from + i, sizeof bits); \
+            bits ^= (word)1 << (8 * sizeof bits - 1); \
+            memcpy((real *)to + i, &bits, sizeof bits); \
+        } \
+    }
+
+NEGATE(f64, uint64_t)
+NEGATE(f32, uint32_t)
 
 static void add_parts(struct collopt_superaccumulator *a, const double *parts, int n)
 {
@@ -864,37 +873,41 @@ static void add_products(struct collopt_superaccumulator *a, const f64 *x, const
         add_one_product(a, x + i, y + i);
 }
 
+static void add_block_of_floats(struct collopt_superaccumulator *a, const struct collopt_terms *t,
+                                size_t at, size_t n, struct constants *c)
+{
+    float x_buffer[BLOCK], y_buffer[BLOCK];
+    const f32 *x = floats_of(x_buffer, t->x, t->x_step, at, n);
+
+    if (t->negative) {
+        negate_f32(x_buffer, x, n);
+        x = x_buffer;
+    }
+    if (t->y)
+        add_float_products(a, x, floats_of(y_buffer, t->y, t->y_step, at, n), n, c);
+    else
+        add_floats(a, x, n, c);
+}
+
 static void add_block(struct collopt_superaccumulator *a, const struct collopt_terms *t, size_t at,
                       size_t n, struct constants *c)
 {
     double x_buffer[BLOCK], y_buffer[BLOCK];
-    const f64 *x, *y;
+    const f64 *x;
 
-    if (t->single && t->x_step == 1 && !t->negative && !t->y) {
-        add_floats(a, (const f32 *)t->x + at, n, c);
+    if (t->single && (c || !t->y)) {
+        add_block_of_floats(a, t, at, n, c);
         return;
     }
-    if (t->single && t->x_step == 1 && !t->negative && t->y_step == 1 && c) {
-        add_float_products(a, (const f32 *)t->x + at, (const f32 *)t->y + at, n, c);
-        return;
-    }
-    x = block_of(x_buffer, t, t->x, t->x_step, at, n, c != NULL);
+    x = block_of(x_buffer, t, t->x, t->x_step, at, n);
     if (t->negative) {
-        negate(x_buffer, x, n);
+        negate_f64(x_buffer, x, n);
         x = x_buffer;
     }
-    if (!t->y) {
+    if (t->y)
+        add_products(a, x, block_of(y_buffer, t, t->y, t->y_step, at, n), n, c);
+    else
         add_doubles(a, x, n, c);
-        return;
-    }
-    y = block_of(y_buffer, t, t->y, t->y_step, at, n, c != NULL);
-    if (t->single && c) {
-        for (size_t i = 0; i < n; i++)
-            x_buffer[i] = x[i] * y[i];
-        add_doubles(a, x_buffer, n, c);
-    } else {
-        add_products(a, x, y, n, c);
-    }
 }
 
 void PASTE(collopt_add_terms_, COLLOPT_ISA)(struct collopt_superaccumulator *a,
