@@ -47,10 +47,11 @@ struct collopt_message {
     bool repeats;               /* a send with the data of the first one of its multicast */
 };
 
-/* A place that stands for what one message brings: scratch, or where the sender has put it. */
+/* A place that stands for what one message brings: where the sender has put it, or the memory of
+ * another place. */
 struct collopt_view {
     int message;
-    int slot;                   /* place and first element of the scratch that it stands for */
+    int place;                  /* a slot or OUT: that memory, from element AT on */
     size_t at;
 };
 

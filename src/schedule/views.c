@@ -1,15 +1,16 @@
 /* Messages that their receiver reads where the sender has put them, instead of copying them to
- * scratch first.
+ * its own memory first.
  *
- * A receive into scratch whose value is only read, by folds and copies, becomes a view: these steps
- * are given the sender's memory, and the last one gives it back. Between the receive and that step
- * the scratch would have held the same bytes, so neither order nor results change. A receive stays
- * a copy where its value is sent on, is overwritten in parts that do not begin or end where it
- * does, or is still needed when the next message of the same sender and strand is received.
+ * A receive into scratch or OUT whose value is only read, by folds and copies, becomes a view:
+ * these steps are given the sender's memory, and the last one gives it back. Between the receive
+ * and that step the memory of the receive would have held the same bytes, so neither order nor
+ * results change. A receive stays a copy where its value is sent on, is overwritten in parts that
+ * do not begin or end where it does, or is still needed when the next message of the same sender
+ * and strand is received; and in OUT, where a part of it is the result.
  *
- * A view that still waits for its last step may have to move to the scratch that it stands for, to
+ * A view that still waits for its last step may have to move to the memory that it stands for, to
  * make room for the next message (move_held() in src/mpi/run). So a receive stays a copy, too,
- * where a part of that scratch is written before all of the value was read, as by a fold that is
+ * where a part of that memory is written before all of the value was read, as by a fold that is
  * done piece by piece.
  *
  * Only for schedules of one strand, whose steps run in the order in which they stand. */
@@ -56,12 +57,12 @@ struct view {
     const struct collopt_message *m;
     struct extent all, left;
     size_t last;                /* the last step that reads it; 0: none */
-    bool written;               /* its scratch holds something else in part */
+    bool written;               /* its memory holds something else in part */
     int held;                   /* messages of its sender and strand from it on, up to that step */
     int since;                  /* the same, up to the present step */
 };
 
-/* Step Q reads or writes: false if the value must be in scratch for it. With two operands, the
+/* Step Q reads or writes: false if the value must have been copied for it. With two operands, the
  * right one is the result. */
 static bool follow_local(struct view *v, const struct collopt_step *q, size_t k, bool two_operands)
 {
@@ -98,7 +99,13 @@ static bool follow_message(struct view *v, enum collopt_step_kind kind,
     return true;
 }
 
-/* Follows the value that step I brings; false: it must be in scratch. */
+/* All that was received into OUT must have been overwritten at the end. */
+static bool leaves_no_result(const struct view *v)
+{
+    return v->all.place != COLLOPT_OUT || v->left.from >= v->left.to;
+}
+
+/* Follows the value that step I brings; false: it must be copied. */
 static bool follow(const struct collopt_bound *b, const struct collopt_step *step, size_t i,
                    bool two_operands, struct view *v)
 {
@@ -107,7 +114,7 @@ static bool follow(const struct collopt_bound *b, const struct collopt_step *ste
     *v = (struct view){ .m = m, .all = { m->run[0].place, m->run[0].at,
                                          m->run[0].at + m->run[0].n }, .since = 1, .held = 1 };
     v->left = v->all;
-    if (m->runs != 1 || m->run[0].place < COLLOPT_FIRST_SLOT)
+    if (m->runs != 1)
         return false;
     for (size_t k = i + 1; step[k].kind != COLLOPT_END && v->left.from < v->left.to; k++) {
         const struct collopt_step *q = &step[k];
@@ -120,10 +127,10 @@ static bool follow(const struct collopt_bound *b, const struct collopt_step *ste
         if (!fine)
             return false;
     }
-    return v->last > 0 && v->held == 1;
+    return v->last > 0 && v->held == 1 && leaves_no_result(v);
 }
 
-/* Gives PLACE instead of scratch to the steps that read the value which step I receives. */
+/* Gives PLACE instead of its memory to the steps that read the value which step I receives. */
 static void make_view(struct collopt_step *step, size_t i, const struct view *v, int place)
 {
     struct collopt_run *whole = (struct collopt_run *)&v->m->run[0], *last = NULL;

@@ -217,7 +217,8 @@ void proof_print(const struct collopt_bound *b, int rank, FILE *to)
 
 /* ---- 1. one rank by itself ------------------------------------------------------------------- */
 
-enum { RECEIVING = 1u << 31 };  /* in held[]: else the number of sends under way */
+/* in held[]: else the number of sends under way. To MAY_MOVE a view may move that is here. */
+enum { RECEIVING = 1u << 31, MAY_MOVE = 1u << 30 };
 
 struct epoch {                  /* a step of a strand; step -1: before the start */
     int strand, step;
@@ -238,7 +239,7 @@ struct solo {
     /* [strands] when there are several: [step][strands] how far the others were known to be */
     int **known;
     struct posted *message;
-    /* [views] SPOILT: here, but something else was written to the scratch that it stands for, where
+    /* [views] SPOILT: here, but something else was written to the memory that it stands for, where
      * it may have to move to at any time */
     enum { AWAY, HERE, SPOILT, GONE } *view;
     uint32_t *held;             /* [n] elements */
@@ -294,7 +295,7 @@ static bool check_view(struct solo *x, const struct collopt_run *r, bool write)
         return wrong(x, "reads view %d, which %s", v,
                      x->view[v] == GONE      ? "was given back"
                          : x->view[v] == AWAY ? "has not come"
-                                              : "stands for scratch that was written");
+                                              : "stands for memory that was written");
     return true;
 }
 
@@ -304,10 +305,25 @@ static void spoil_views(struct solo *x, const struct collopt_run *r)
     for (int v = 0; v < x->b->views; v++) {
         const struct collopt_view *view = &x->b->view[v];
 
-        if (x->view[v] == HERE && view->slot == r->place
+        if (x->view[v] == HERE && view->place == r->place
             && view->at < r->at + r->n && r->at < view->at + x->b->message[view->message].n)
             x->view[v] = SPOILT;
     }
+}
+
+/* The memory that view V stands for. */
+static struct collopt_run memory_of(const struct solo *x, int v)
+{
+    const struct collopt_view *view = &x->b->view[v];
+
+    return (struct collopt_run){ .place = view->place, .at = view->at,
+                                 .n = x->b->message[view->message].n };
+}
+
+static void mark(struct solo *x, struct collopt_run r, uint32_t from, uint32_t to)
+{
+    for (size_t i = address(x->m, &r), end = i + r.n; i < end; i++)
+        x->held[i] = (x->held[i] & ~from) | to;
 }
 
 /* Messages of a channel are taken in their order, so one is read where it is only until the next
@@ -324,8 +340,10 @@ static bool view_comes(struct solo *x, const struct collopt_message *m)
     }
     if (held > 1)
         return wrong(x, "another message of the channel is still read where it is");
-    if (v >= 0)
+    if (v >= 0) {
         x->view[v] = HERE;
+        mark(x, memory_of(x, v), RECEIVING, MAY_MOVE);
+    }
     return true;
 }
 
@@ -340,6 +358,7 @@ static bool views_go(struct solo *x, const struct collopt_step *step)
             continue;
         any = true;
         x->view[v] = GONE;
+        mark(x, memory_of(x, v), MAY_MOVE, 0);
     }
     return any == step->last || wrong(x, "does not say whether it gives views back");
 }
@@ -361,7 +380,9 @@ static bool check_element(struct solo *x, size_t i, bool write)
 {
     if (x->held[i] & RECEIVING)
         return wrong(x, "%s an element that is being received", write ? "writes" : "reads");
-    if (write && x->held[i])
+    if (!write && x->held[i] & MAY_MOVE)
+        return wrong(x, "reads memory that a view stands for");
+    if (write && x->held[i] & ~MAY_MOVE)
         return wrong(x, "writes an element that is being sent");
     if (x->b->strands == 1)
         return true;
@@ -397,6 +418,30 @@ static bool access(struct solo *x, const struct collopt_run *r, bool write)
     return true;
 }
 
+static bool may_receive(const struct solo *x, int place)
+{
+    int v = view_of(x, place);
+
+    return (v < 0 ? place : x->b->view[v].place) != COLLOPT_OUT
+        || !(x->look->p->how[x->rank] & COLLOPT_VIA_SCRATCH);
+}
+
+/* What has come for a receive that is posted may be stored in the memory that the view stands for
+ * before it is waited for. */
+static bool view_posted(struct solo *x, int place)
+{
+    int v = view_of(x, place);
+    struct collopt_run memory;
+
+    if (v < 0)
+        return true;
+    memory = memory_of(x, v);
+    if (!check_run(x, &memory, true) || !access(x, &memory, true))
+        return false;
+    mark(x, memory, 0, RECEIVING);
+    return true;
+}
+
 static bool solo_post(struct solo *x, const struct collopt_step *step)
 {
     const struct collopt_message *m = &x->b->message[step->message];
@@ -408,13 +453,14 @@ static bool solo_post(struct solo *x, const struct collopt_step *step)
         return wrong(x, "the message goes the other way");
     x->message[step->message] = (struct posted){ .posted = true, .by = x->now };
     for (int k = 0; k < m->runs; k++) {
-        if (!m->send && m->run[k].place == COLLOPT_OUT
-            && (x->look->p->how[x->rank] & COLLOPT_VIA_SCRATCH))
+        if (!m->send && !may_receive(x, m->run[k].place))
             return wrong(x, "receives into OUT");
         if (!check_run(x, &m->run[k], !m->send) || !access(x, &m->run[k], !m->send))
             return false;
         if (m->send && view_of(x, m->run[k].place) >= 0)
             return wrong(x, "sends a view");
+        if (!view_posted(x, m->run[k].place))
+            return false;
         for (size_t i = address(x->m, &m->run[k]), end = i + m->run[k].n; i < end; i++)
             x->held[i] = m->send ? x->held[i] + 1 : RECEIVING;
         if (!m->send)

@@ -281,27 +281,33 @@ END_TEST
 
 /* ---- piece by piece -------------------------------------------------------------------------- */
 
-/* The steps of one of two ranks, or of as many as WORDS say, for 60 elements in messages of up to
- * 20, a letter each, and how many elements of scratch they take: a view counts as much as what it
- * stands for. */
-static void check_steps(const char *words, int rank, const char *wanted, size_t scratch)
+/* Two ranks, or as many as WORDS say, 60 elements in messages of up to 20. */
+static void open_trial(struct workshop *w, const char *words)
 {
-    struct workshop w = { 0 };
     struct trial t;
-    char copy[200], why[PROOF_WHY], *word[20], steps[100];
-    size_t slots = 0;
+    char copy[200], why[PROOF_WHY], *word[20];
     int n = 0;
 
     snprintf(copy, sizeof copy, "%s%s count 60 cut 20", words, strstr(words, " p ") ? "" : " p 2");
     for (char *next = strtok(copy, " "); next && n < 20; next = strtok(NULL, " "))
         word[n++] = next;
     ck_assert(trial_read(&t, n, word));
-    ck_assert_msg(workshop_open(&w, &t, why), "%s: %s", words, why);
+    ck_assert_msg(workshop_open(w, &t, why), "%s: %s", words, why);
+}
+
+/* The steps of one rank, a letter each, and how many elements of scratch they take. */
+static void check_steps(const char *words, int rank, const char *wanted, size_t scratch)
+{
+    struct workshop w = { 0 };
+    char steps[100];
+    size_t slots = 0;
+
+    open_trial(&w, words);
 
     const struct collopt_bound *b = w.program[rank];
 
     letters(b, steps, sizeof steps);
-    for (int i = 0; i < b->slots; i++)
+    for (int i = 0; i < b->slots - b->views; i++)
         slots += b->slot[i];
     ck_assert_msg(!strcmp(steps, wanted), "%s, rank %d: %s instead of %s", words, rank, steps,
                   wanted);
@@ -326,10 +332,41 @@ END_TEST
  * operands combines one sender's before the next one's. */
 START_TEST(pieces_of_several_senders_come_together)
 {
-    check_steps("reduce knomial p 3 :radix 3 in_turn 1 near 1", 0, "RRRRRRWWFWWFWWF", 120);
+    check_steps("reduce knomial p 3 :radix 3 in_turn 1 near 1", 0, "RRRRRRWWFWWFWWF", 60);
     check_steps("reduce knomial p 3 :radix 3 in_turn 1 near 1 two_operands 1", 0,
                 "RRRrFrFrFWFCWFCWFC", 60);
     check_steps("reduce knomial p 4 :radix 4 in_turn 1", 0, "RRRRRRRRRWWWFWWWFWWWF", 120);
+}
+END_TEST
+
+/* How many elements of messages the rank reads where they are instead of in OUT or in scratch. */
+static void check_views(const char *words, size_t for_out, size_t for_scratch)
+{
+    struct workshop w = { 0 };
+    size_t out = 0, scratch = 0;
+
+    open_trial(&w, words);
+
+    const struct collopt_bound *b = w.program[0];
+
+    for (int i = 0; i < b->views; i++)
+        *(b->view[i].place == COLLOPT_OUT ? &out : &scratch) += b->message[b->view[i].message].n;
+    ck_assert_msg(out == for_out && scratch == for_scratch,
+                  "%s: views of %zu elements for OUT, of %zu for scratch", words, out, scratch);
+    workshop_close(&w);
+}
+
+/* But not what stays in OUT as the result, and not what an operation of two operands combines
+ * there. */
+START_TEST(messages_are_read_where_they_are)
+{
+    check_views("reduce linear near 1", 60, 0);
+    check_views("reduce linear near 0", 0, 0);
+    check_views("reduce linear near 1 in_place 1", 0, 60);
+    check_views("reduce linear near 1 two_operands 1", 0, 0);
+    check_views("reduce linear p 3 near 1", 60, 60);
+    check_views("allreduce circulant near 1", 30, 0);
+    check_views("exscan alltoall near 1", 0, 0);
 }
 END_TEST
 
@@ -656,6 +693,7 @@ int main(void)
     tcase_add_test(tcase, rounds_are_kept);
     tcase_add_test(tcase, pieces_are_combined_as_they_come);
     tcase_add_test(tcase, pieces_of_several_senders_come_together);
+    tcase_add_test(tcase, messages_are_read_where_they_are);
     tcase_add_test(tcase, later_messages_keep_behind);
     tcase_add_loop_test(tcase, offsets_grow_with_the_count, 0, algorithms);
     tcase_add_test(tcase, sums_of_counts_are_long);

@@ -489,6 +489,41 @@ static bool await_dropped(struct mutant *m, int s, int k)
     return true;
 }
 
+/* The first operand that is a view, or NULL. */
+static struct collopt_run *view_among(const struct mutant *m, const struct collopt_step *q,
+                                      int *view)
+{
+    int first = COLLOPT_FIRST_SLOT + m->bound.slots - m->bound.views;
+
+    for (int i = 1; i < q->runs && computes(q); i++)
+        if ((*view = q->run[i].place - first) >= 0)
+            return &runs_of(q)[i];
+    return NULL;
+}
+
+static bool view_kept(struct mutant *m, int s, int k)
+{
+    int view;
+    struct collopt_run *r = view_among(m, &m->step[s][k], &view);
+
+    if (!r || !r->last)
+        return false;
+    r->last = false;
+    return true;
+}
+
+static bool view_missed(struct mutant *m, int s, int k)
+{
+    int view;
+    struct collopt_run *r = view_among(m, &m->step[s][k], &view);
+
+    if (!r)
+        return false;
+    r->place = m->bound.view[view].place;
+    r->at += m->bound.view[view].at;
+    return true;
+}
+
 static const struct change {
     const char *name;
     bool (*make)(struct mutant *m, int strand, int step);
@@ -513,6 +548,8 @@ static const struct change {
     { "two steps exchanged", exchanged },
     { "two messages exchanged", messages_exchanged },
     { "an await dropped", await_dropped },
+    { "a view never given back", view_kept },
+    { "read where a view would be copied to", view_missed },
 };
 
 enum { CHANGES = sizeof changes / sizeof *changes };

@@ -70,8 +70,7 @@ static void lay_out(struct collopt_plan *plan)
         used += (size_t)(before + to + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
     }
     for (int i = 0; i < plan->bound->views; i++)
-        plan->slot[slots + i] = plan->slot[plan->bound->view[i].slot - COLLOPT_FIRST_SLOT]
-            + (ptrdiff_t)plan->bound->view[i].at * f->extent;
+        plan->slot[slots + i] = (ptrdiff_t)plan->bound->view[i].at * f->extent;
     plan->scratch = lay_out_rows(plan, used);
 }
 

@@ -86,7 +86,8 @@ struct collopt_plan {
     struct collopt_facts element;
     struct collopt_plan_rows rows;
     struct collopt_wire *wire;  /* [bound->messages] */
-    /* [bound->slots] bytes from the start of scratch to the slot's element 0 */
+    /* [bound->slots] bytes to the slot's element 0: from the start of scratch; to that of a view
+     * from element 0 of the place whose memory it stands for */
     ptrdiff_t *slot;
     size_t scratch;             /* bytes */
     size_t room;                /* bytes that an execution needs for its arrays */

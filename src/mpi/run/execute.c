@@ -368,6 +368,18 @@ void collopt_execution_end(struct collopt_execution *e)
                             rows->operands);
 }
 
+static inline void set_slots(struct collopt_execution *e)
+{
+    const struct collopt_bound *b = e->plan->bound;
+    char **slot = &e->place[COLLOPT_FIRST_SLOT];
+    int first_view = b->slots - b->views;
+
+    for (int i = 0; i < first_view; i++)
+        slot[i] = e->scratch + e->plan->slot[i];
+    for (int i = first_view; i < b->slots; i++)
+        slot[i] = e->place[b->view[i - first_view].place] + e->plan->slot[i];
+}
+
 int collopt_execution_begin(struct collopt_execution *e, struct collopt_comm *c,
                             struct collopt_plan *plan, const void *in, void *out)
 {
@@ -381,8 +393,7 @@ int collopt_execution_begin(struct collopt_execution *e, struct collopt_comm *c,
     e->place[COLLOPT_OUT] = out;
     if (plan->rows.of.words > 0)
         load(e);
-    for (int i = 0; i < plan->bound->slots; i++)
-        e->place[COLLOPT_FIRST_SLOT + i] = e->scratch + plan->slot[i];
+    set_slots(e);
     return __builtin_expect(plan->unchecked, 0) ? check_type(c, plan) : MPI_SUCCESS;
 }
 

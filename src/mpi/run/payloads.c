@@ -112,20 +112,27 @@ int collopt_payload_send(struct collopt_execution *e, int message, bool *by_host
     return MPI_SUCCESS;
 }
 
-static bool is_view(const struct collopt_execution *e, int place)
+static int first_view(const struct collopt_bound *b)
 {
-    return place >= COLLOPT_FIRST_SLOT + e->plan->bound->slots - e->plan->bound->views;
+    return COLLOPT_FIRST_SLOT + b->slots - b->views;
 }
 
-/* Copies the message that is read in place to the scratch that its place stands for, so that its
+static bool is_view(const struct collopt_execution *e, int place)
+{
+    return place >= first_view(e->plan->bound);
+}
+
+/* Copies the message that is read in place to the memory that its place stands for, so that its
  * cell can be acknowledged. */
 static void move_held(struct collopt_execution *e, struct collopt_link *l)
 {
     const struct collopt_wire *w = &e->plan->wire[l->held - 1];
-    char *scratch = e->scratch + e->plan->slot[w->place - COLLOPT_FIRST_SLOT];
+    const struct collopt_bound *b = e->plan->bound;
+    char *memory = e->place[b->view[w->place - first_view(b)].place]
+        + e->plan->slot[w->place - COLLOPT_FIRST_SLOT];
 
-    memcpy(scratch, e->place[w->place], w->bytes);
-    e->place[w->place] = scratch;
+    memcpy(memory, e->place[w->place], w->bytes);
+    e->place[w->place] = memory;
     l->held = 0;
     collopt_channel_take(&l->channel);
 }
@@ -188,7 +195,7 @@ int collopt_payload_receive(struct collopt_execution *e, int message, bool view,
 void collopt_payload_take(const struct collopt_execution *e, const struct collopt_step *s)
 {
     const struct collopt_bound *b = e->plan->bound;
-    int first = COLLOPT_FIRST_SLOT + b->slots - b->views;
+    int first = first_view(b);
 
     for (int r = 1; r < s->runs; r++)
         if (s->run[r].last) {
