@@ -120,6 +120,11 @@ limits()                # HOST
     for limit in memlock=0 nproc=1 stack=65536; do
         limited "$1" 2 sums $limit || echo "the MPI library alone fails: $what"
     done
+    # UCX would take the program's madvise for itself
+    for algorithm in gather recursive_multiplying:radix=3; do
+        quiet "$1" 3 UCX_MEM_MMAP_HOOK_MODE=none COLLOPT_ALLREDUCE=$algorithm \
+            "$(program "$1" limits)" pages
+    done
     limited "$1" 3 thread || echo "the MPI library alone fails: $what"
 }
 

@@ -5,18 +5,26 @@
  *
  * SUBJECT: sums, all forms and lengths; long, longer ones too; thread, the same by a thread with
  * 64 KiB of stack; descriptors, somebody has closed what leads to a memfd of collopt's, and writes
- * files of his own; scratch, the memory that many communicators keep; alone, the limits hold on
- * rank 1 only (a launcher's variable says which that is). */
+ * files of his own; pages, every other time there are none for shared memory; scratch, the memory
+ * that many communicators keep; alone, the limits hold on rank 1 only (a launcher's variable says
+ * which that is). */
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "common.h"
+
+#ifndef MADV_POPULATE_WRITE             /* Linux 5.14 */
+# define MADV_POPULATE_WRITE 23
+#endif
 
 enum { SHORT = 1, LONG = 200000, LONGEST = 1 << 20, FILES = 3, BYTES = 32 << 20 };
 enum collective { REDUCE, ALLREDUCE, REDUCE_SCATTER, REDUCE_SCATTER_BLOCK, SCAN, EXSCAN,
@@ -244,6 +252,41 @@ static void descriptors(void)
     free(bytes);
 }
 
+/* ---- pages ----------------------------------------------------------------------------------- */
+
+/* times that collopt has asked for pages, of which the first is refused, the third, and so on; -1:
+ * none is */
+static int asked = -1;
+
+__attribute__((visibility("default"))) int madvise(void *at, size_t size, int advice)
+{
+    if (advice == MADV_POPULATE_WRITE && asked >= 0 && ++asked % 2 == 1) {
+        errno = ENOMEM;
+        return -1;
+    }
+    return (int)syscall(SYS_madvise, at, size, advice);
+}
+
+/* Where one message finds no pages, the next one may: data that several ranks are sent come to all
+ * of them by shared memory, or to none. */
+static void pages(void)
+{
+    enum { LEAST = 100, MOST = 100000 };
+
+    in = malloc(MOST * sizeof *in);
+    out = malloc(MOST * sizeof *out);
+    counts = malloc((size_t)world_ranks * sizeof *counts);
+    asked = 0;
+    for (int n = LEAST; n <= MOST; n *= 2)
+        for (int again = 0; again < 4; again++)
+            sum(ALLREDUCE, BLOCKING, n);
+    check(!with_collopt() || asked > 0, "collopt has not asked for pages");
+    asked = -1;
+    free(in);
+    free(out);
+    free(counts);
+}
+
 /* ---- scratch --------------------------------------------------------------------------------- */
 
 /* KiB of this process that no other has. */
@@ -301,6 +344,8 @@ int main(int argc, char **argv)
         descriptors();
     else if (strcmp(subject, "thread") == 0)
         by_thread();
+    else if (strcmp(subject, "pages") == 0)
+        pages();
     else if (strcmp(subject, "scratch") == 0)
         scratch();
     else

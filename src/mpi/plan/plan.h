@@ -36,7 +36,8 @@ struct collopt_wire {           /* one message as the host is told it */
     size_t bytes;               /* of the message */
     bool flat;                  /* its runs are plain bytes */
     bool exchanged;             /* shared memory: its receiver also sends to this rank */
-    bool repeats;               /* a send of a multicast that is not the first one */
+    int repeats;                /* a send of a multicast: the message + 1 whose data it has, too; 0:
+                                 * it is the first one with them */
     bool made;                  /* TYPE is ours to free */
     /* its runs are in several places: TYPE is made for each call, with absolute addresses */
     bool absolute;

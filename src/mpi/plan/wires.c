@@ -124,6 +124,18 @@ bool collopt_is_plain(const struct collopt_plan *plan)
     return plan->data.ordered || (plan->element.dense && !collopt_is_derived(&plan->element));
 }
 
+/* Message I of a multicast has the data of an earlier one.  Returns the first of these, + 1. */
+static int first_with_its_data(const struct collopt_plan *plan, int i)
+{
+    const struct collopt_message *message = plan->bound->message, *m = &message[i];
+    int k = i - 1;
+
+    while (message[k].member != m->member || message[k].run[0].place != m->run[0].place
+           || message[k].run[0].at != m->run[0].at)
+        k--;
+    return plan->wire[k].repeats ? plan->wire[k].repeats : k + 1;
+}
+
 /* A message carries a tag of its receiver's. */
 static bool set_wire(struct collopt_comm *c, struct collopt_plan *plan, const bool *near, int i)
 {
@@ -145,7 +157,7 @@ static bool set_wire(struct collopt_comm *c, struct collopt_plan *plan, const bo
                                 .units = units,
                                 .message = m };
     w->bytes = gaps ? (size_t)w->count : m->n * plan->element.size;
-    w->repeats = m->repeats;
+    w->repeats = m->repeats ? first_with_its_data(plan, i) : 0;
     w->flat = collopt_is_plain(plan) || (gaps && m->runs == 1);
     if (near && near[m->peer]
         && !(w->link = collopt_link_to(c, m, w->bytes)))

@@ -30,7 +30,7 @@ struct collopt_traced;
 enum {
     /* bytes of scratch that a request keeps for the next one that it serves as, at most */
     COLLOPT_KEPT_SCRATCH = 64 << 10,
-    COLLOPT_REQUEST_SIZE = 832          /* bytes that the struct of a kind may have */
+    COLLOPT_REQUEST_SIZE = 840          /* bytes that the struct of a kind may have */
 };
 
 enum collopt_state {

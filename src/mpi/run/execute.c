@@ -314,7 +314,7 @@ static COLLOPT_OUT_OF_LINE bool make_room(struct collopt_execution *e, size_t ro
 {
     free(e->place);
     e->place = calloc(room, sizeof *e->place + sizeof *e->operand + sizeof *e->request
-                                + 2 * sizeof(int) + sizeof *e->arrived);
+                                + 2 * sizeof(int) + 2 * sizeof(bool));
     e->room = e->place ? room : 0;
     if (!e->place)
         return false;
@@ -323,6 +323,7 @@ static COLLOPT_OUT_OF_LINE bool make_room(struct collopt_execution *e, size_t ro
     e->step = (int *)(void *)(e->request + room);
     e->next = e->step + room;
     e->arrived = (bool *)(e->next + room);
+    e->diverts = e->arrived + room;
     for (size_t i = 0; i < room; i++)
         e->request[i] = MPI_REQUEST_NULL;
     return true;

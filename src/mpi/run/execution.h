@@ -35,6 +35,7 @@ struct collopt_execution {
     int watched;                /* the receive that is waited for, + 1; 0: none */
     /* [messages] receives that have arrived and were not waited for yet */
     bool *arrived;
+    bool *diverts;              /* [messages] first sends of a multicast that went by the host */
     size_t room;                /* elements of each array */
     void **operand;             /* [most runs of a step] addresses, for the step that runs */
     char *scratch;

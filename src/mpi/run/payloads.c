@@ -84,20 +84,32 @@ static int convert(const struct collopt_execution *e, const struct collopt_wire 
     return err;
 }
 
+/* The first send with these data has told all receivers how they get them, so it is this way, even
+ * if room has been found or lost since. */
+static void repeat(struct collopt_execution *e, const struct collopt_wire *w, bool *by_host)
+{
+    *by_host = e->diverts[w->repeats - 1];
+    if (*by_host)
+        e->diverted += w->bytes;
+}
+
 /* Of a multicast only the first message is written to the channel; without room it tells the
  * receivers that all its messages go by the host. */
 int collopt_payload_send(struct collopt_execution *e, int message, bool *by_host)
 {
     const struct collopt_wire *w = &e->plan->wire[message];
     struct collopt_channel *ch = &w->link->channel;
-    char *payload = w->link->closed ? NULL : collopt_channel_payload(ch, w->bytes);
+    char *payload;
     int err;
 
-    *by_host = !payload;
-    if (payload && w->repeats)
+    if (w->repeats) {
+        repeat(e, w, by_host);
         return MPI_SUCCESS;
+    }
+    payload = w->link->closed ? NULL : collopt_channel_payload(ch, w->bytes);
+    *by_host = e->diverts[message] = !payload;
     if (!payload) {
-        if (!w->link->closed && !w->repeats)
+        if (!w->link->closed)
             collopt_channel_send(ch, e->call, NULL, 0);
         e->diverted += w->bytes;
         return MPI_SUCCESS;
