@@ -51,6 +51,15 @@ def of_rank(rank, ranks, seconds, calls=10, algorithm="ring"):
             "learnt": []}
 
 
+def trace_of(rank, started=1, **other):
+    """The timeline of one of 3 ranks."""
+    about = dict({"collopt": "0.1.0", "mpi": "Open MPI v4.1.4", "host": "n1", "rank": rank,
+                  "ranks": 3, "started": started, "clock": "common", "clock_error": 0.0,
+                  "calls": 1, "dropped": 0}, **other)
+    return {"otherData": about, "displayTimeUnit": "ns", "traceEvents": [
+        {"ph": "X", "name": "MPI_Scan", "pid": rank, "tid": 1, "ts": 1.5, "dur": 2.25}]}
+
+
 def waits(*waiting, reducing=0.5, late=None):
     """Of ranks that waited so long."""
     found = {"calls": 100 * len(waiting), "seconds": spread(*waiting),
@@ -307,15 +316,8 @@ class Merging(Files):
 
     def test_wrong_traces(self):
         """The file is named, and what is wrong with it; what is missing is said."""
-        def trace(rank, started=1, **other):
-            about = dict({"collopt": "0.1.0", "mpi": "Open MPI v4.1.4", "host": "n1", "rank": rank,
-                          "ranks": 3, "started": started, "clock": "common", "clock_error": 0.0,
-                          "calls": 1, "dropped": 0}, **other)
-            return {"otherData": about, "displayTimeUnit": "ns", "traceEvents": [
-                {"ph": "X", "name": "MPI_Scan", "pid": rank, "tid": 1, "ts": 1.5, "dur": 2.25}]}
-
         for rank in range(3):
-            self.write("good.%d" % rank, trace(rank))
+            self.write("good.%d" % rank, trace_of(rank))
         whole = json.loads(self.tool("--trace", self.path("good")))
         self.assertEqual([event["pid"] for event in whole["traceEvents"]], [0, 1, 2])
         self.assertEqual(whole["otherData"]["calls"], 3)
@@ -323,23 +325,23 @@ class Merging(Files):
                 ("report", with_waiting([1.0]), 'is no trace of COLLOPT_TRACE'),
                 ("half", '{"traceEvents": [', "half: not JSON"),
                 ("bare", {"traceEvents": []}, 'has no "otherData"'),
-                ("rank", trace(3), "otherData.rank is 3, of 3 ranks"),
-                ("text", trace("0"), 'otherData.rank is "0"; it must be a whole number'),
+                ("rank", trace_of(3), "otherData.rank is 3, of 3 ranks"),
+                ("text", trace_of("0"), 'otherData.rank is "0"; it must be a whole number'),
                 ("whole", whole, "is a trace of several ranks already"),
-                ("event", dict(trace(0), traceEvents=[{"ph": "X"}]), r"traceEvents\[0\] must be"),
-                ("pid", dict(trace(0), traceEvents=trace(1)["traceEvents"]), "another pid")):
+                ("event", dict(trace_of(0), traceEvents=[{"ph": "X"}]), r"traceEvents\[0\] must be"),
+                ("pid", dict(trace_of(0), traceEvents=trace_of(1)["traceEvents"]), "another pid")):
             name = self.write(name, content)
             said = self.tool("--trace", name, "-o", self.path("out"), status=1)
             self.assertRegex(said, wanted)
             self.assertIn(name, said)
             self.assertFalse(os.path.exists(self.path("out")), name)
-        self.assertRegex(self.tool("--trace", self.path("good.0"), self.write("copy", trace(0)),
+        self.assertRegex(self.tool("--trace", self.path("good.0"), self.write("copy", trace_of(0)),
                                    status=1), "rank 0 is also in")
-        self.write("good.1", trace(1, started=0))
+        self.write("good.1", trace_of(1, started=0))
         for clock, wanted in (("common", "good.1 is of an earlier job"),
                               ("common", "1 of 3 ranks have no trace.*rank 1"),
                               ("own", "clocks are not related")):
-            self.write("good.2", trace(2, clock=clock))
+            self.write("good.2", trace_of(2, clock=clock))
             done = subprocess.run([TOOL, "--trace", "-o", self.path("out"), self.path("good")],
                                   capture_output=True, text=True, timeout=300, check=True)
             self.assertRegex(done.stderr, wanted)
@@ -526,7 +528,11 @@ class Tool(Files):
                                          '<img src=x onerror=alert(1)>\033[31m\0\ud800')
         bad["mpi"] = "</title><script>alert(2)</script>"
         name = self.write("a.json", bad)
+        bad["waiting"] = waits(1, 2, late=0)
+        bad["waiting"]["late"]["host"] = "n1\033[2J"
+        name = self.write("a.json", bad)
         self.assertNotIn("\033", self.tool(name))
+        self.assertNotIn("\033", self.tool(name, self.write("c.json", bad)))
         whole = self.tool("-o", "-", name)
         self.assertEqual(whole.count("<script"), 1)
         self.assertNotIn("<img", whole)
@@ -555,6 +561,37 @@ class Tool(Files):
         done = subprocess.run(["sh", "-c", '"$1" --json "$2" | true', "sh", TOOL, good],
                               capture_output=True, text=True, timeout=300)
         self.assertEqual(done.stderr, "")
+
+    def shell(self, script, *words):
+        return subprocess.run(["sh", "-c", script, "sh", TOOL, *words], capture_output=True,
+                              text=True, timeout=300)
+
+    def test_full_disk(self):
+        """Whatever is written to the standard output."""
+        report, other = (self.write(name, of_rank(0, 1, 1)) for name in ("a.json", "b.json"))
+        trace = self.write("trace.0", trace_of(0))
+        for words in ([report], [report, other], ["--json", report], ["--openmetrics", report],
+                      ["-o", "-", report], ["--trace", trace], ["--trace", "-o", "-", trace],
+                      ["--help"], ["--version"]):
+            done = self.shell('"$@" >/dev/full', *words)
+            self.assertEqual((done.returncode, done.stderr.split("\n")[-2:]),
+                             (1, ["collopt-report: the standard output cannot be written: "
+                                  "No space left on device", ""]), words)
+            self.assertNotIn("Traceback", done.stderr)
+
+    def test_closed_output(self):
+        report = self.write("a.json", of_rank(0, 1, 1))
+        for words in ([report], ["--json", report], ["-o", self.path("p.html"), report]):
+            for script in ('"$@" >&-', '"$@" <&- >&- 2>&-'):
+                done = self.shell(script, *words)
+                self.assertEqual((done.returncode, done.stderr), (0, ""), words)
+        with open(self.path("p.html"), encoding="utf-8") as file:
+            self.assertIn("</html>", file.read())
+
+    def test_long_name(self):
+        name = self.path("n" * 255)
+        self.tool("-o", name, self.write("a.json", of_rank(0, 1, 1)))
+        self.assertTrue(os.path.exists(name))
 
 
 class Page(unittest.TestCase):

@@ -28,10 +28,12 @@ class Interrupted(Exception):
 # Signals are only noted when they come, and looked at where we wait, so that nothing is left half
 # done.
 _came = []
-_wakeup = os.pipe()
+_wakeup = []        # a pipe
 
 
 def catch_signals():
+    """Before the first run."""
+    _wakeup.extend(os.pipe())
     for end in _wakeup:
         os.set_blocking(end, False)
     signal.set_wakeup_fd(_wakeup[1])

@@ -201,12 +201,17 @@ def print_view(terminal, view):
         text.table(terminal, view.caption, view.columns, view.rows)
 
 
+def say(terminal, line, colour=None):
+    """LINE may have names of hosts and files."""
+    terminal.say(terminal.paint(terminal.plain(text.clean(line)), colour))
+
+
 def print_report(terminal, report):
-    terminal.say(terminal.plain(text.clean(identity(report))))
-    terminal.say(terminal.paint(terminal.plain(headline(report)), "bold"))
-    terminal.say(terminal.plain(summary(report)))
+    say(terminal, identity(report))
+    say(terminal, headline(report), "bold")
+    say(terminal, summary(report))
     if views.spread_of_ranks(report):
-        terminal.say(terminal.plain(text.clean(views.spread_of_ranks(report))))
+        say(terminal, views.spread_of_ranks(report))
     terminal.say()
     for view in (views.by_size(report), views.left(report), views.by_host(report),
                  views.learnt(report)):
@@ -215,12 +220,12 @@ def print_report(terminal, report):
 
 def print_comparison(terminal, list_of):
     for name, report in zip(views.labels(list_of), list_of):
-        terminal.say(terminal.plain(text.clean("%s: %s" % (name, identity(report)))))
+        say(terminal, "%s: %s" % (name, identity(report)))
     heading, lead = comparison(list_of)
-    terminal.say(terminal.paint(terminal.plain(heading), "bold"))
-    terminal.say(terminal.plain(lead))
+    say(terminal, heading, "bold")
+    say(terminal, lead)
     if views.differences(list_of):
-        terminal.say(terminal.plain(views.differences(list_of)))
+        say(terminal, views.differences(list_of))
     terminal.say()
     print_view(terminal, views.in_all(list_of))
     if not views.has_sizes(list_of):
@@ -443,9 +448,12 @@ def side_by_side(page, list_of):
 
 def write_page(name, whole):
     if name == "-":
-        sys.stdout.write(whole)
-    else:
+        output.write_text(whole)
+        return
+    try:
         output.write(name, lambda file: file.write(whole.encode("utf-8")))
+    except OSError as error:
+        raise Bad("%s cannot be written: %s" % (text.clean(name), error.strerror)) from None
 
 
 # ---- JSON ----------------------------------------------------------------------------------------
@@ -479,13 +487,13 @@ def as_json(list_of):
 
 def merge(options):
     import timeline
+    to = None if options.output == "-" else options.output
     try:
-        timeline.merge(options.files, options.output)
-    except BrokenPipeError:
-        raise
+        timeline.merge(options.files, to)
     except OSError as error:
-        raise Bad("%s cannot be written: %s"
-                  % (text.clean(options.output), error.strerror)) from None
+        if to is None:
+            raise
+        raise Bad("%s cannot be written: %s" % (text.clean(to), error.strerror)) from None
 
 
 def work(options):
@@ -497,23 +505,17 @@ def work(options):
         print(as_json(list_of))
     elif options.openmetrics:
         import openmetrics
-        sys.stdout.write(openmetrics.text_of(list_of, views.labels(list_of)))
+        output.write_text(openmetrics.text_of(list_of, views.labels(list_of)))
     elif options.output is not None:
         import page
-        try:
-            write_page(options.output,
-                       one_page(page, list_of[0]) if len(list_of) == 1
-                       else side_by_side(page, list_of))
-        except OSError as error:
-            raise Bad("%s cannot be written: %s"
-                      % (text.clean(options.output), error.strerror)) from None
+        write_page(options.output, one_page(page, list_of[0]) if len(list_of) == 1
+                   else side_by_side(page, list_of))
     else:
         terminal = text.Terminal()
         if len(list_of) == 1:
             print_report(terminal, list_of[0])
         else:
             print_comparison(terminal, list_of)
-    sys.stdout.flush()
 
 
 def main(words):
@@ -532,11 +534,7 @@ def main(words):
         return getattr(error, "status", 1)
     except KeyboardInterrupt:
         return 130
-    except BrokenPipeError:
-        # Nothing more can be said there, also not at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(output.guard(TOOL, lambda: main(sys.argv[1:]), 0))

@@ -11,6 +11,7 @@ import sys
 
 import commandline
 import jobs
+import output
 import reports
 
 
@@ -53,14 +54,11 @@ def run(place, name, words):
     return tool.work(place, options)
 
 
-def main():
-    place, name, words = Place(*sys.argv[1:7]), sys.argv[7], sys.argv[8:]
+def main(place, name, words):
     os.environ.pop("COLLOPT_TOOL_VERSION", None)
     jobs.catch_signals()
     try:
-        status = run(place, name, words)
-        sys.stdout.flush()
-        return status
+        return run(place, name, words)
     except commandline.Wrong as error:
         sys.stderr.write("collopt %s: %s\n" % (name, error))
         return 2
@@ -70,9 +68,7 @@ def main():
     except jobs.Interrupted as why:
         sys.stdout.flush()
         jobs.die_of(why.number)
-    except BrokenPipeError:     # as with | head; nothing more can be said there, also not at exit
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 1
 
 
-sys.exit(main())
+sys.exit(output.guard("collopt " + sys.argv[7],
+                      lambda: main(Place(*sys.argv[1:7]), sys.argv[7], sys.argv[8:]), 1))

@@ -156,10 +156,10 @@ def fill(job, binary, compressed):
 
 
 def merge(names, to):
-    """Writes the trace of the ranks in the files NAMES to the file TO; None, "-": to the standard
+    """Writes the trace of the ranks in the files NAMES to the file TO; None: to the standard
     output."""
     job = job_of([file for name in names for file in reports.files_of(name)])
-    if to in (None, "-"):
+    if to is None:
         write_events(job, sys.stdout)
         say_what_is_missing(job)
         return
