@@ -85,12 +85,17 @@ static bool write_directly(const char *where, void (*write)(FILE *to, void *data
 
 /* ---- files ----------------------------------------------------------------------------------- */
 
+#define BESIDE ".collopt-"
+
 /* A file beside NAME, by a name that nobody can know before and nobody has: another job may write
- * to NAME, and in a folder where others may write too, a link of theirs may wait for us.  mkstemp()
- * would not ask the program's umask who may read it. */
+ * to NAME, and in a folder where others may write too, a link of theirs may wait for us.  It does
+ * not begin with NAME, which may be as long as names can be.  mkstemp() would not ask the program's
+ * umask who may read it. */
 static int open_beside(const char *name, char *beside, size_t size)
 {
     enum { TRIES = 100 };
+    const char *slash = strrchr(name, '/');
+    int folder = slash ? (int)(slash - name + 1) : 0;
 
     for (int i = 0; i < TRIES; i++) {
         uint64_t random;
@@ -98,7 +103,7 @@ static int open_beside(const char *name, char *beside, size_t size)
 
         if (getrandom(&random, sizeof random, 0) != sizeof random)
             return -1;
-        snprintf(beside, size, "%s.%016" PRIx64, name, random);
+        snprintf(beside, size, "%.*s" BESIDE "%016" PRIx64, folder, name, random);
         file = open(beside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
         if (file >= 0 || errno != EEXIST)
             return file;
@@ -131,7 +136,7 @@ static bool is_folder(const char *name)
 /* It is written beside its place and renamed.  A symbolic link in its place is replaced. */
 static bool write_file(const char *name, void (*write)(FILE *to, void *data), void *data)
 {
-    size_t size = strlen(name) + sizeof ".0123456789abcdef";
+    size_t size = strlen(name) + sizeof BESIDE "0123456789abcdef";
     char *beside = malloc(size);
     int file;
     bool done;

@@ -422,6 +422,24 @@ START_TEST(report_of_one_rank)
 }
 END_TEST
 
+/* The name is as long as names can be. */
+START_TEST(report_with_a_long_name)
+{
+    struct collopt_report *r = one_rank(1);
+    char directory[] = "/tmp/collopt-report-XXXXXX", name[64 + NAME_MAX];
+    int n;
+
+    ck_assert_ptr_nonnull(mkdtemp(directory));
+    n = snprintf(name, sizeof name, "%s/", directory);
+    memset(name + n, 'n', NAME_MAX);
+    name[n + NAME_MAX] = '\0';
+    ck_assert(collopt_report_write(r, name, by("MPICH", 4, COLLOPT_ALL_RANKS)));
+    ck_assert_int_eq(unlink(name), 0);
+    ck_assert_msg(rmdir(directory) == 0, "something was left in %s", directory);
+    collopt_report_free(r);
+}
+END_TEST
+
 /* A report of one rank goes to the pipe that is named, not to a file beside it. */
 START_TEST(report_to_a_pipe)
 {
@@ -844,6 +862,7 @@ int main(void)
     tcase_add_test(c, report_combined);
     tcase_add_test(c, report_joins_names);
     tcase_add_test(c, report_of_one_rank);
+    tcase_add_test(c, report_with_a_long_name);
     tcase_add_test(c, report_to_a_pipe);
     tcase_add_test(c, report_and_links);
     tcase_add_test(c, report_of_two_jobs);
