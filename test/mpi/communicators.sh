@@ -83,10 +83,15 @@ communicators()         # HOST
         done
         # children inherit the launcher's environment, not their parents'
         LD_PRELOAD=$library COLLOPT_AFTER=1 COLLOPT_REPORT=$work/report COLLOPT_BEYOND_WORLD=on \
+            COLLOPT_TRACE=$work/trace \
             launch "$1" 2 "$with" spawn 3 || fail "spawned ranks: status $?"
         grep -q '"ranks": *2,' "$work/report" || fail "no report of those that have spawned others"
         grep -q '"ranks": *3,' "$work"/report.spawned-* ||
             fail "no report of spawned ranks beside that of the others"
+        spawned=$(echo "$work"/report.spawned-*)
+        spawned=$work/trace.spawned-${spawned##*-}
+        [ -f "$spawned.0" ] && [ -f "$spawned.1" ] && [ -f "$spawned.2" ] ||
+            fail "the traces of spawned ranks have no common name: $(ls "$work")"
         # shellcheck disable=SC2016
         LD_PRELOAD=$library COLLOPT_AFTER=1 COLLOPT_BEYOND_WORLD=on launch "$1" 2 \
             sh -c '[ "$OMPI_COMM_WORLD_RANK" != 1 ] || export COLLOPT_AFTER=5; exec "$@"' \
@@ -97,7 +102,10 @@ communicators()         # HOST
         ;;
     mpich)
         quiet "$1" 3 COLLOPT_PCONTROL=on "$with" session
-        quiet "$1" 2 COLLOPT_COMMUNICATORS=3 "$with" session_goes_on 4
+        rm -f "$work/report"
+        quiet "$1" 2 COLLOPT_COMMUNICATORS=3 COLLOPT_REPORT="$work/report" \
+            COLLOPT_TRACE="$work/trace" "$with" session_goes_on 4
+        [ -f "$work/report" ] || fail "$1: no report where a session outlives MPI_Finalize"
         if launch "$1" 2 "$with" session_again; then
             quiet "$1" 2 "$with" session_again
         else

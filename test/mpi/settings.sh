@@ -470,6 +470,19 @@ aborting()
     cat "$work/written" >>"$work/said"
     said 1 '^collopt: rank 0 of 2, which called MPI_Abort$' "$host, aborted"
     rm "$work/written"
+    refused_abort
+}
+
+# The rank takes part in the report all the same.  Open MPI ends the job.
+refused_abort()
+{
+    launch "$host" 2 "$with" allreduce noabort=1 allreduce >"$work/alone" 2>&1 || return
+    launch "$host" 2 LD_PRELOAD="$library" COLLOPT_AFTER=1 COLLOPT_REPORT="$work/report-refused" \
+        COLLOPT_TRACE="$work/report-trace" "$with" allreduce noabort=1 allreduce ||
+        fail "$host: an MPI_Abort that is refused: status $?"
+    holds "$work/report-refused" '"combined": *true'
+    [ -f "$work/report-trace.1" ] || fail "$host: no trace behind an MPI_Abort that is refused"
+    rm -f "$work"/report-*
 }
 
 # Threads in reductions at the same time are not more than the run.

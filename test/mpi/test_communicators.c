@@ -590,14 +590,27 @@ static int session_again(int n)
     return failures() != 0;
 }
 
+static void start_and_wait(MPI_Request *request, const int *sum)
+{
+    MPI_Start(request);
+    MPI_Wait(request, MPI_STATUS_IGNORE);
+    check(*sum == world_ranks, "a persistent reduction gives %d", *sum);
+}
+
 /* Of so many communicators that are freed after MPI_Finalize, one after the other, no more than
- * COLLOPT_COMMUNICATORS are there at a time. */
+ * COLLOPT_COMMUNICATORS are there at a time.  A persistent request serves before and after it. */
 static int session_goes_on(int n)
 {
     struct session s = open_session();
+    MPI_Request request;
+    int one = 1, sum;
 
     use(s.comm, "a communicator of a session, before MPI_Finalize");
+    MPI_Allreduce_init(&one, &sum, 1, MPI_INT, MPI_SUM, s.comm, MPI_INFO_NULL, &request);
+    start_and_wait(&request, &sum);
     MPI_Finalize();
+    start_and_wait(&request, &sum);
+    MPI_Request_free(&request);
     use(s.comm, "a communicator of a session, after MPI_Finalize");
     for (int i = 0; i < n; i++) {
         MPI_Comm copy;

@@ -23,6 +23,7 @@
  *                                 allreduce in order
  *     calls=ring                  writes "rank 0: 5 calls of ring", of what collopt ran so far
  *     abort=1                     rank 1 calls MPI_Abort, and the others wait
+ *     noabort=1                   rank 1 calls MPI_Abort on no communicator, which MPICH refuses
  *     files=64                    no file may be longer than so many bytes from now on
  *     unheard                     nobody reads standard error from now on: it is a pipe
  *     clock                       writes "rank 0: 1234 us", since it was last told so
@@ -277,6 +278,16 @@ static void abort_at(struct state *s, int rank)
     sum_all(s->comm, 1, "aborted");
 }
 
+static void abort_nothing(struct state *s, int rank)
+{
+    (void)s;
+    if (world_rank != rank)
+        return;
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+    check(MPI_Abort(MPI_COMM_NULL, 3) != MPI_SUCCESS, "MPI_Abort without a communicator");
+}
+
 /* The launcher's standard output is a pipe, so only files of collopt's are meant. */
 static void limit_files(struct state *s, int bytes)
 {
@@ -308,6 +319,7 @@ static const struct command {
     { "bytes", bytes },         { "pcontrol", pcontrol }, { "dup", on_duplicate },
     { "halves", halves },       { "explain", explain },   { "clock", tell_time },
     { "abort", abort_at },      { "files", limit_files }, { "unheard", close_reader },
+    { "noabort", abort_nothing },
 };
 
 static void obey(struct state *s, const char *word)

@@ -1,5 +1,5 @@
 # Valgrind finds no error and no leak of collopt's after MPI_Finalize: a test program on two ranks
-# of each MPI library.  judge.py tells collopt's from the library's.
+# of each MPI library, and a session that goes on then.  judge.py tells collopt's from the library's.
 
 . "${COLLOPT_SOURCE:-.}/test/mpi/hosts.sh"
 command -v valgrind >/dev/null || skip "no valgrind"
@@ -47,17 +47,28 @@ END
     done
 }
 
+check_memory()          # HOST RANKS REPORT PROGRAM [ARGUMENT]...: REPORT may be empty
+{
+    checked_host=$1 checked_ranks=$2 checked_report=$3 checked_what="$*"
+    shift 3
+    rm -f "$work"/memory.*
+    # shellcheck disable=SC2086
+    LAUNCH_SECONDS=300 launch "$checked_host" "$checked_ranks" LD_PRELOAD="$library" \
+        COLLOPT_AFTER=1 COLLOPT_REPORT="$checked_report" HWLOC_COMPONENTS=-x86 $memcheck "$@" ||
+        fail "$checked_what: status $?"
+    [ "$(cat "$work"/memory.* | wc -l)" -gt 0 ] ||
+        fail "$checked_what: valgrind has said nothing at all"
+    judged "$top/src" || fail "$checked_what"
+    echo "$checked_what: $(cat "$work"/memory.* | grep -c ' lost in loss record') leaks of others"
+}
+
 checked()               # HOST
 {
     built_for "$1" || { missing="$missing $1"; return; }
     case $1 in abi@*) return ;; esac
-    rm -f "$work"/memory.*
-    # shellcheck disable=SC2086
-    LAUNCH_SECONDS=300 launch "$1" 2 LD_PRELOAD="$library" COLLOPT_AFTER=1 \
-        HWLOC_COMPONENTS=-x86 $memcheck "$(program "$1" calls)" 10 || fail "$1: status $?"
-    [ "$(cat "$work"/memory.* | wc -l)" -gt 0 ] || fail "$1: valgrind has said nothing at all"
-    judged "$top/src" || fail "$1"
-    echo "$1: $(cat "$work"/memory.* | grep -c ' lost in loss record') leaks of others"
+    check_memory "$1" 2 '' "$(program "$1" calls)" 10
+    ! "$(program "$1" communicators)" has_sessions ||
+        check_memory "$1" 2 "$work/report" "$(program "$1" communicators)" session_goes_on 1
 }
 
 finds

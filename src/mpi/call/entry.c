@@ -73,8 +73,12 @@ int collopt_entry_Session_finalize(host_session *session)
 
 int collopt_entry_Abort(MPI_Comm comm, int code)
 {
+    int err;
+
     collopt_abort();
-    return collopt_next.Abort(comm, code);
+    err = collopt_next.Abort(comm, code);
+    collopt_abort_failed();
+    return err;
 }
 
 int collopt_entry_Finalize(void)

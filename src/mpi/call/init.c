@@ -41,7 +41,9 @@
 #include "report/traced.h"
 #include "settings/settings.h"
 
-static bool spawned;
+/* The process of rank 0, by which the files of a world that was spawned are named; 0: it was not
+ * spawned. */
+static long spawned;
 
 /* The start of the sums: MPI_Init, or MPI_Pcontrol(2). 0: unknown, without MPI_Init. */
 static _Atomic uint64_t since;
@@ -54,7 +56,8 @@ static void look_for_parent(void)
     MPI_Comm parent = MPI_COMM_NULL;
 
     PMPI_Comm_get_parent(&parent);
-    spawned = parent != MPI_COMM_NULL;
+    if (parent != MPI_COMM_NULL)
+        spawned = getpid();
 #endif
 }
 
@@ -121,7 +124,14 @@ static MPI_Comm of_reporters(void)
     return collopt_world() ? collopt_world()->hidden : reporters;
 }
 
-static atomic_bool begun, ended;
+/* The files of all ranks have one name. */
+static void agree_on_name(void)
+{
+    if (spawned && of_reporters() != MPI_COMM_NULL)
+        PMPI_Bcast(&spawned, 1, MPI_LONG, 0, of_reporters());
+}
+
+static atomic_bool begun, ended, aborting;
 
 /* Whether several threads may advance operations. */
 static bool has_many_threads(void)
@@ -153,6 +163,7 @@ void collopt_begin(void)
                               file_of_rules());
     collopt_world_open(collopt_world_agreed());
     meet_reporters();
+    agree_on_name();
     if (collopt_settings_time(collopt_settings()) && of_reporters() != MPI_COMM_NULL)
         collopt_waiting_begin(of_reporters());
     if (collopt_settings()->trace)
@@ -233,7 +244,7 @@ static void name_file(char *name, size_t size, const char *where)
     if (!spawned || !collopt_output_is_file(where))
         snprintf(name, size, "%s", where);
     else
-        snprintf(name, size, "%s.spawned-%ld", where, (long)getpid());
+        snprintf(name, size, "%s.spawned-%ld", where, spawned);
 }
 
 /* How long the run has taken so far; 0: not known. */
@@ -316,6 +327,7 @@ void collopt_abort(void)
 
     if (!collopt_settings_time(s) || !begun || atomic_exchange(&ended, true))
         return;
+    aborting = true;
     if (s->trace)
         trace(s->trace, MPI_COMM_NULL, false);
     if (!s->report)
@@ -328,9 +340,17 @@ void collopt_abort(void)
     collopt_report_free(r);
 }
 
+void collopt_abort_failed(void)
+{
+    if (atomic_exchange(&aborting, false))
+        ended = false;
+}
+
+/* MPICH deletes the attributes of MPI_COMM_SELF when the last session ends, where that comes
+ * later. */
 void collopt_finalize_begins(void)
 {
-    if (!listens)
+    if (!listens || collopt_sessions_open())
         collopt_end();
 }
 

@@ -494,3 +494,8 @@ bool collopt_sessions_begun(void)
 {
     return atomic_load_explicit(&sessions, memory_order_relaxed);
 }
+
+bool collopt_sessions_open(void)
+{
+    return atomic_load(&open_sessions) > 0;
+}

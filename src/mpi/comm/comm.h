@@ -205,6 +205,7 @@ void collopt_session_begins(void);
 void collopt_session_ended(void);
 void collopt_world_ended(void);
 bool collopt_sessions_begun(void);
+bool collopt_sessions_open(void);       /* one has not ended yet */
 
 /* Frees everything that belongs to the host before MPI_Finalize; afterwards delete callbacks
  * call no MPI. */

@@ -317,7 +317,17 @@ void collopt_watching_finish(struct collopt_watching *w, const MPI_Request *requ
 
 /* ---- the end --------------------------------------------------------------------------------- */
 
-/* Other threads may be anywhere, so nothing is freed: this process ends. */
+/* Notes and traces end here; a session's persistent request may go on without. */
+static void forget_notes(struct collopt_watched *w)
+{
+    w->active = false;
+    w->noted = NULL;
+    w->noting = (struct collopt_noting){ .note = NULL };
+    w->what.comm = NULL;
+    w->traced = NULL;
+}
+
+/* Other threads may be anywhere, so nothing is freed. */
 void collopt_watched_end(void)
 {
     pthread_mutex_lock(&lock);
@@ -325,7 +335,7 @@ void collopt_watched_end(void)
         for (struct collopt_watched *w = table[i]; w; w = w->next) {
             if (w->active)
                 collopt_count_passed(w->name, w->why, 1);
-            w->active = false;
+            forget_notes(w);
         }
     pthread_mutex_unlock(&lock);
 }
