@@ -152,6 +152,9 @@ same 'words' "environment COLLOPT_ALLREDUCE=host
 same 'status' 7 $?
 same 'quoting' "mpirun.mpich -genv LD_PRELOAD $lib 'a  b' '' 'c'\\''d'" \
     "$(dry mpirun.mpich 'a  b' '' "c'd")"
+same 'a variable in the value of another' "mpirun.mpich -genv LD_PRELOAD $lib ./app" \
+    "$(TEXT='first line
+COLLOPT_LOG=trace' dry mpirun.mpich ./app)"
 
 same 'version' 'collopt 9.8.7' "$("$work/bin/collopt" --version)"
 case $("$work/bin/collopt" --help) in
