@@ -149,29 +149,36 @@ END_TEST
 
 static _Atomic bool ends;
 
-/* Each whole call is one that was written: its parts belong together. */
+/* A whole call is one that was written: its parts belong together. */
+static bool is_whole(const struct collopt_recorded_call *e)
+{
+    uint64_t before = atomic_load_explicit(&e->sequence, memory_order_acquire);
+    uint64_t count = atomic_load_explicit(&e->count, memory_order_relaxed);
+    uint32_t number = atomic_load_explicit(&e->number, memory_order_relaxed);
+    int root = atomic_load_explicit(&e->root, memory_order_relaxed);
+    int collective = atomic_load_explicit(&e->collective, memory_order_relaxed);
+
+    atomic_thread_fence(memory_order_acquire);
+    if (before == 0 || before % 2 || atomic_load(&e->sequence) != before)
+        return false;
+    ck_assert_uint_eq(before, 2 * (uint64_t)number);
+    ck_assert_uint_eq(count, 8 * (uint64_t)number);
+    ck_assert_int_eq(root, (int)(number % RANKS));
+    ck_assert_int_eq(collective, (int)(number % 6));
+    return true;
+}
+
+/* The last look comes when all are written, whenever this thread runs. */
 static void *look(void *unused)
 {
     static uint64_t whole;
+    bool last;
 
-    for (unsigned i = 0; !ends; i++) {
-        struct collopt_recorded_call *e =
-            &collopt_recording->call[i % COLLOPT_RECORDED_CALLS];
-        uint64_t before = atomic_load_explicit(&e->sequence, memory_order_acquire);
-        uint64_t count = atomic_load_explicit(&e->count, memory_order_relaxed);
-        uint32_t number = atomic_load_explicit(&e->number, memory_order_relaxed);
-        int root = atomic_load_explicit(&e->root, memory_order_relaxed);
-        int collective = atomic_load_explicit(&e->collective, memory_order_relaxed);
-
-        atomic_thread_fence(memory_order_acquire);
-        if (before == 0 || before % 2 || atomic_load(&e->sequence) != before)
-            continue;
-        ck_assert_uint_eq(before, 2 * (uint64_t)number);
-        ck_assert_uint_eq(count, 8 * (uint64_t)number);
-        ck_assert_int_eq(root, (int)(number % RANKS));
-        ck_assert_int_eq(collective, (int)(number % 6));
-        whole++;
-    }
+    do {
+        last = ends;
+        for (int i = 0; i < COLLOPT_RECORDED_CALLS; i++)
+            whole += is_whole(&collopt_recording->call[i]);
+    } while (!last);
     (void)unused;
     return &whole;
 }
@@ -187,7 +194,6 @@ START_TEST(calls_are_whole)
     pthread_create(&reader, NULL, look, NULL);
     for (unsigned n = 1; n <= CALLS; n++)
         enter(c, COLLOPT_RECORDED_BLOCKING, n);
-    usleep(1000);               /* what is there now is seen at least */
     ends = true;
     pthread_join(reader, &whole);
     ck_assert_uint_gt(*(uint64_t *)whole, 0);
