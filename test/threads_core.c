@@ -198,8 +198,8 @@ static void *count(void *unused)
 {
     for (int i = 0; i < CALLS; i++) {
         collopt_count_call(collopt_algorithms[i % 3], i % 40, 8);
-        collopt_count(collopt_algorithms[i % 5], i % 30,
-                      &(struct collopt_counter){ 1, 8, 5, 5, 5 });
+        collopt_count_timed(collopt_algorithms[i % 5], i % 30,
+                            &(struct collopt_timed_call){ .bytes = 8, .time = 5 });
         collopt_count_passed("Iallreduce", (enum collopt_reason)(i % COLLOPT_REASONS), 1);
     }
     return unused;

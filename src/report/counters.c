@@ -169,8 +169,38 @@ static void add_waited(struct collopt_waited *sum, const struct collopt_waited *
     sum->at_once_time += w->at_once_time;
 }
 
-/* Only the entry's own thread may call this, or the holder of the lock for an entry in
- * `departed`. */
+/* Only the entry's own thread adds to it, or the holder of the lock to one in `departed`. */
+static inline void add_times(struct collopt_counter *sum, uint64_t time, uint64_t least,
+                             uint64_t most)
+{
+    if (sum->calls == 0 || least < sum->least)
+        set_count(&sum->least, least);
+    if (sum->calls == 0 || most > sum->most)
+        set_count(&sum->most, most);
+    set_count(&sum->time, sum->time + time);
+}
+
+static inline void add_groups(struct collopt_counter *sum, uint64_t least, uint64_t most)
+{
+    if (sum->calls == 0 || least < sum->group_least)
+        set_count(&sum->group_least, least);
+    if (sum->calls == 0 || most > sum->group_most)
+        set_count(&sum->group_most, most);
+}
+
+static inline void add_sent(struct collopt_counter *sum, const uint64_t sent[COLLOPT_SENT])
+{
+    for (int i = 0; i < COLLOPT_SENT; i++)
+        set_count(&sum->sent[i], sum->sent[i] + sent[i]);
+}
+
+/* The last one: the others ask whether there were calls before. */
+static inline void add_calls(struct collopt_counter *sum, uint64_t calls, uint64_t bytes)
+{
+    set_count(&sum->bytes, sum->bytes + bytes);
+    set_count(&sum->calls, sum->calls + calls);
+}
+
 static void add(struct entry *e, const struct collopt_counter *c)
 {
     struct collopt_counter *sum = &e->counter;
@@ -180,19 +210,10 @@ static void add(struct entry *e, const struct collopt_counter *c)
         add_waited(&sum->waited, &c->waited);
     if (c->calls == 0)
         return;
-    if (sum->calls == 0 || c->least < sum->least)
-        set_count(&sum->least, c->least);
-    if (sum->calls == 0 || c->most > sum->most)
-        set_count(&sum->most, c->most);
-    if (sum->calls == 0 || c->group_least < sum->group_least)
-        set_count(&sum->group_least, c->group_least);
-    if (sum->calls == 0 || c->group_most > sum->group_most)
-        set_count(&sum->group_most, c->group_most);
-    set_count(&sum->time, sum->time + c->time);
-    for (int i = 0; i < COLLOPT_SENT; i++)
-        set_count(&sum->sent[i], sum->sent[i] + c->sent[i]);
-    set_count(&sum->bytes, sum->bytes + c->bytes);
-    set_count(&sum->calls, sum->calls + c->calls);
+    add_times(sum, c->time, c->least, c->most);
+    add_groups(sum, c->group_least, c->group_most);
+    add_sent(sum, c->sent);
+    add_calls(sum, c->calls, c->bytes);
 }
 
 /* Under the lock. */
@@ -278,13 +299,17 @@ const char *collopt_counted_as(const struct collopt_algorithm *a)
 
 /* ---- outside --------------------------------------------------------------------------------- */
 
-void collopt_count(const struct collopt_algorithm *a, int size_class,
-                   const struct collopt_counter *c)
+void collopt_count_timed(const struct collopt_algorithm *a, int size_class,
+                         const struct collopt_timed_call *call)
 {
-    struct entry *e = c->calls ? entry(a, size_class, false) : NULL;
+    struct entry *e = entry(a, size_class, false);
 
-    if (e)
-        add(e, c);
+    if (!e)
+        return;
+    refresh(e);
+    add_times(&e->counter, call->time, call->time, call->time);
+    add_sent(&e->counter, call->sent);
+    add_calls(&e->counter, 1, call->bytes);
 }
 
 void collopt_count_call(const struct collopt_algorithm *a, int size_class, uint64_t bytes)
@@ -294,8 +319,7 @@ void collopt_count_call(const struct collopt_algorithm *a, int size_class, uint6
     if (!e)
         return;
     refresh(e);
-    set_count(&e->counter.bytes, e->counter.bytes + bytes);
-    set_count(&e->counter.calls, e->counter.calls + 1);
+    add_calls(&e->counter, 1, bytes);
 }
 
 void collopt_count_passed(const char *name, enum collopt_reason why, uint64_t calls)
@@ -314,20 +338,12 @@ void collopt_count_passed_call(const char *name, enum collopt_reason why, uint64
     struct entry *e = entry(name, passed_key(why, ranks > 0 ? collopt_size_class(bytes) : -1),
                             true);
 
-    if (e)
-        add(e,
-            &(struct collopt_counter){ .calls = 1,
-                                       .time = time,
-                                       .least = time,
-                                       .most = time,
-                                       .bytes = ranks > 0 ? bytes : 0,
-                                       .group_least = (uint64_t)ranks,
-                                       .group_most = (uint64_t)ranks });
-}
-
-struct collopt_counted collopt_counted_run(const struct collopt_algorithm *a, int size_class)
-{
-    return (struct collopt_counted){ .what = a, .which = size_class };
+    if (!e)
+        return;
+    refresh(e);
+    add_times(&e->counter, time, time, time);
+    add_groups(&e->counter, (uint64_t)ranks, (uint64_t)ranks);
+    add_calls(&e->counter, 1, ranks > 0 ? bytes : 0);
 }
 
 struct collopt_counted collopt_counted_passed(const char *name, enum collopt_reason why,

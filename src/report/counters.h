@@ -60,10 +60,16 @@ struct collopt_counter {        /* of one collective, algorithm and size class *
     struct collopt_waited waited;
 };
 
-/* Adds C (C->calls calls) to the sums of an algorithm. */
-void collopt_count(const struct collopt_algorithm *a, int size_class,
-                   const struct collopt_counter *c);
-/* The same for one call that was not timed. */
+struct collopt_timed_call {
+    uint64_t bytes;             /* of its input vector */
+    uint64_t time;              /* nanoseconds */
+    uint64_t sent[COLLOPT_SENT];
+};
+
+/* Adds a call to the sums of an algorithm. */
+void collopt_count_timed(const struct collopt_algorithm *a, int size_class,
+                         const struct collopt_timed_call *call);
+/* The same for one that was not timed. */
 void collopt_count_call(const struct collopt_algorithm *a, int size_class, uint64_t bytes);
 /* The name under which calls run by A are counted: its collective, or "reduce_local" for the
  * algorithm without one. */
@@ -83,7 +89,11 @@ struct collopt_counted {
     int which;
     bool passed;
 };
-struct collopt_counted collopt_counted_run(const struct collopt_algorithm *a, int size_class);
+static inline struct collopt_counted collopt_counted_run(const struct collopt_algorithm *a,
+                                                         int size_class)
+{
+    return (struct collopt_counted){ .what = a, .which = size_class };
+}
 struct collopt_counted collopt_counted_passed(const char *name, enum collopt_reason why,
                                               int size_class);
 /* -1: not known */

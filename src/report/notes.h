@@ -90,12 +90,20 @@ static inline bool collopt_notes_same(const struct collopt_counted *a,
     return a->what == b->what && a->which == b->which && a->passed == b->passed;
 }
 
+/* The same, mostly that of the call before. */
+static inline size_t collopt_notes_find_row(struct collopt_notes *n,
+                                            const struct collopt_notes_row *row)
+{
+    bool again = n->rows > 0 && collopt_notes_same(&n->row[n->latest_row].as, &row->as);
+
+    return again ? n->latest_row : collopt_notes_row(n, row);
+}
+
 /* What it is; false: no room. */
 static inline bool collopt_notes_describe(struct collopt_notes *n, struct collopt_note *note,
                                           const struct collopt_notes_row *row, bool root)
 {
-    bool again = n->rows > 0 && collopt_notes_same(&n->row[n->latest_row].as, &row->as);
-    size_t i = again ? n->latest_row : collopt_notes_row(n, row);
+    size_t i = collopt_notes_find_row(n, row);
 
     if (i == COLLOPT_NOTES_ROWS)
         return false;
@@ -104,15 +112,15 @@ static inline bool collopt_notes_describe(struct collopt_notes *n, struct collop
     return true;
 }
 
-/* Completes it. */
+/* Completes it, as a whole: a store to a part of a word delays the next load of it. */
 static inline void collopt_notes_fill(struct collopt_notes *n, struct collopt_note *note,
                                       const struct collopt_notes_row *row, bool root,
                                       uint64_t entered, uint64_t took)
 {
-    if (!collopt_notes_describe(n, note, row, root))
-        return;
-    note->took = took;
-    note->entered = entered;
+    size_t i = collopt_notes_find_row(n, row);
+
+    if (i < COLLOPT_NOTES_ROWS)
+        *note = (struct collopt_note){ .entered = entered, .took = took, .row = i, .root = root };
 }
 
 /* How many calls from the first on have ended, one after the other. */

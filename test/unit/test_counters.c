@@ -46,15 +46,10 @@ static uint64_t nanoseconds(double seconds)
 
 static void run(const char *name, int size_class, uint64_t bytes, double seconds)
 {
-    uint64_t time = nanoseconds(seconds);
-
-    collopt_count(named(COLLOPT_ALLREDUCE, name), size_class,
-                  &(struct collopt_counter){ .calls = 1,
-                                             .bytes = bytes,
-                                             .time = time,
-                                             .least = time,
-                                             .most = time,
-                                             .sent = { bytes, 2 * bytes } });
+    collopt_count_timed(named(COLLOPT_ALLREDUCE, name), size_class,
+                        &(struct collopt_timed_call){ .bytes = bytes,
+                                                      .time = nanoseconds(seconds),
+                                                      .sent = { bytes, 2 * bytes } });
 }
 
 /* ---- counters -------------------------------------------------------------------------------- */
@@ -91,8 +86,8 @@ START_TEST(sums)
     run("ring", 20, 1 << 20, 0.25);
     run("ring", 21, 1 << 21, 1);
     run("recursive_doubling", 3, 8, 0);
-    collopt_count(named(COLLOPT_REDUCE, "tree"), 0, &(struct collopt_counter){ .calls = 5 });
-    collopt_count(named(COLLOPT_REDUCE, "tree"), 0, &(struct collopt_counter){ .calls = 0 });
+    for (int i = 0; i < 5; i++)
+        collopt_count_call(named(COLLOPT_REDUCE, "tree"), 0, 0);
     collopt_count_passed("Iallreduce", COLLOPT_PASS_UNSUPPORTED, 3);
     collopt_count_passed("Allreduce", COLLOPT_PASS_EARLY, 2);
     collopt_count_passed("Allreduce", COLLOPT_PASS_CHOSEN, 1);

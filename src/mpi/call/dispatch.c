@@ -164,15 +164,12 @@ static COLLOPT_OUT_OF_LINE int timed(struct collopt_comm *c, struct collopt_plan
     if (!c->timed)
         collopt_count_call(plan->algorithm, plan->size_class, plan->bytes);
     else
-        collopt_count(
+        collopt_count_timed(
             plan->algorithm, plan->size_class,
-            &(struct collopt_counter){ .calls = 1,
-                                       .bytes = plan->bytes,
-                                       .time = whole,
-                                       .least = whole,
-                                       .most = whole,
-                                       .sent = { plan->sent[COLLOPT_SENT_BY_HOST] + diverted,
-                                                 plan->sent[COLLOPT_SENT_BY_SHM] - diverted } });
+            &(struct collopt_timed_call){ .bytes = plan->bytes,
+                                          .time = whole,
+                                          .sent = { plan->sent[COLLOPT_SENT_BY_HOST] + diverted,
+                                                    plan->sent[COLLOPT_SENT_BY_SHM] - diverted } });
     return err;
 }
 

@@ -160,8 +160,8 @@ static void count_timed(const struct collopt_request *r)
 {
     uint64_t time = collopt_noting_time(&r->measured.noting);
 
-    collopt_count(counted_as(r), collopt_size_class(r->bytes), &(struct collopt_counter){
-        .calls = 1, .bytes = r->bytes, .time = time, .least = time, .most = time,
+    collopt_count_timed(counted_as(r), collopt_size_class(r->bytes), &(struct collopt_timed_call){
+        .bytes = r->bytes, .time = time,
         .sent = { r->measured.sent[COLLOPT_SENT_BY_HOST],
                   r->measured.sent[COLLOPT_SENT_BY_SHM] } });
     if (!r->err)
