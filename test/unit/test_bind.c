@@ -3,7 +3,6 @@
  * the same part of any other. */
 #include "config.h"
 
-#include <check.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +17,7 @@
 #include "schedule/schedule.h"
 #include "schedule/write.h"
 #include "topology/topology.h"
+#include "suite.h"
 #include "trial.h"
 
 static const struct collopt_topology one_node = { .nodes = 1 };
@@ -110,7 +110,7 @@ static void check_even(const struct collopt_bound *b, size_t count, int n)
 
 static const size_t counts[] = { 0, 1, 2, 3, 7, 64, 769, 1000, 65537, ((size_t)1 << 40) + 12345 };
 
-START_TEST(parts_are_even)
+TEST(parts_are_even)
 {
     for (parts = 1; parts <= 70; parts++)
         for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
@@ -121,9 +121,8 @@ START_TEST(parts_are_even)
             collopt_bound_free(b);
         }
 }
-END_TEST
 
-START_TEST(nested_parts_cover)
+TEST(nested_parts_cover)
 {
     for (parts = 1; parts <= 9; parts++)
         for (inner = 1; inner <= 9; inner++)
@@ -137,9 +136,8 @@ START_TEST(nested_parts_cover)
                 collopt_bound_free(block);
             }
 }
-END_TEST
 
-START_TEST(long_messages_are_cut)
+TEST(long_messages_are_cut)
 {
     const size_t count = ((size_t)1 << 40) + 5, cut = ((size_t)1 << 31) - 1;
 
@@ -156,7 +154,6 @@ START_TEST(long_messages_are_cut)
         collopt_bound_free(b);
     }
 }
-END_TEST
 
 static void build_twice(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
 {
@@ -167,7 +164,7 @@ static void build_twice(struct collopt_schedule *s, const struct collopt_problem
 }
 
 /* What counts is the length of the message, not of the vector: it may be longer. */
-START_TEST(messages_longer_than_the_vector_are_cut)
+TEST(messages_longer_than_the_vector_are_cut)
 {
     struct collopt_bound *b = bind_parts(build_twice, 60, 100);
 
@@ -176,10 +173,9 @@ START_TEST(messages_longer_than_the_vector_are_cut)
     ck_assert_uint_eq(b->message[1].n, 60);
     collopt_bound_free(b);
 }
-END_TEST
 
 /* The last cut that a message is longer than holds, and the pieces are even. */
-START_TEST(pieces_are_even)
+TEST(pieces_are_even)
 {
     const struct collopt_algorithm a = { .name = "parts",
                                          .collective = COLLOPT_REDUCE,
@@ -212,7 +208,6 @@ START_TEST(pieces_are_even)
         collopt_schedule_free(s);
     }
 }
-END_TEST
 
 /* ---- rounds that are kept -------------------------------------------------------------------- */
 
@@ -248,7 +243,7 @@ static void build_rounds(struct collopt_schedule *s, const struct collopt_proble
     }
 }
 
-START_TEST(rounds_are_kept)
+TEST(rounds_are_kept)
 {
     static const char *const wanted[] = { "RRRSSSWWWWWW", "SrWSrWSrW" };
     const struct collopt_algorithm a = { .name = "rounds",
@@ -277,7 +272,6 @@ START_TEST(rounds_are_kept)
         collopt_schedule_free(s);
     }
 }
-END_TEST
 
 /* ---- piece by piece -------------------------------------------------------------------------- */
 
@@ -317,7 +311,7 @@ static void check_steps(const char *words, int rank, const char *wanted, size_t 
 
 /* Each piece is combined before the next one is received, and where no place is given takes the
  * place of the one before it. */
-START_TEST(pieces_are_combined_as_they_come)
+TEST(pieces_are_combined_as_they_come)
 {
     check_steps("reduce linear in_turn 1", 0, "rFrFrF", 0);
     check_steps("reduce linear in_turn 1 in_place 1", 0, "rFrFrF", 20);
@@ -326,18 +320,16 @@ START_TEST(pieces_are_combined_as_they_come)
     check_steps("scan sweep in_turn 1 two_operands 1", 1, "CrFCrFCrF", 20);
     check_steps("scan sweep in_turn 0 two_operands 1", 1, "RRRCWFCWFCWF", 60);
 }
-END_TEST
 
 /* The first pieces of all that is combined together, then the second ones. An operation of two
  * operands combines one sender's before the next one's. */
-START_TEST(pieces_of_several_senders_come_together)
+TEST(pieces_of_several_senders_come_together)
 {
     check_steps("reduce knomial p 3 :radix 3 in_turn 1 near 1", 0, "RRRRRRWWFWWFWWF", 60);
     check_steps("reduce knomial p 3 :radix 3 in_turn 1 near 1 two_operands 1", 0,
                 "RRRrFrFrFWFCWFCWFC", 60);
     check_steps("reduce knomial p 4 :radix 4 in_turn 1", 0, "RRRRRRRRRWWWFWWWFWWWF", 120);
 }
-END_TEST
 
 /* How many elements of messages the rank reads where they are instead of in OUT or in scratch. */
 static void check_views(const char *words, size_t for_out, size_t for_scratch)
@@ -358,7 +350,7 @@ static void check_views(const char *words, size_t for_out, size_t for_scratch)
 
 /* But not what stays in OUT as the result, and not what an operation of two operands combines
  * there. */
-START_TEST(messages_are_read_where_they_are)
+TEST(messages_are_read_where_they_are)
 {
     check_views("reduce linear near 1", 60, 0);
     check_views("reduce linear near 0", 0, 0);
@@ -368,16 +360,14 @@ START_TEST(messages_are_read_where_they_are)
     check_views("allreduce circulant near 1", 30, 0);
     check_views("exscan alltoall near 1", 0, 0);
 }
-END_TEST
 
 /* A message of 30 elements in each of two rounds, from the same rank: the second one must not be
  * received before the first. */
-START_TEST(later_messages_keep_behind)
+TEST(later_messages_keep_behind)
 {
     check_steps("allreduce circulant in_turn 1", 0, "SSrFrFRRSSWWWWWW", 0);
     check_steps("allreduce circulant in_turn 0", 0, "RRRRSSWFWFSSWWWWWW", 0);
 }
-END_TEST
 
 /* ---- every algorithm: SCALE times the elements, SCALE times every offset --------------------- */
 
@@ -444,7 +434,7 @@ static void check_scaling(struct workshop *w, const struct trial *t, size_t scal
     }
 }
 
-START_TEST(offsets_grow_with_the_count)
+TESTS(offsets_grow_with_the_count, 0, trial_algorithms())
 {
     static const int ranks[] = { 1, 2, 3, 5, 7, 8, 12, 13, 16, 17 };
     struct workshop w = { 0 };
@@ -464,7 +454,6 @@ START_TEST(offsets_grow_with_the_count)
         }
     workshop_close(&w);
 }
-END_TEST
 
 /* ---- counts that together are more than an int holds ----------------------------------------- */
 
@@ -518,7 +507,7 @@ static void check_shares(struct collopt_bound *b, int n, const struct collopt_ru
     collopt_bound_free(b);
 }
 
-START_TEST(sums_of_counts_are_long)
+TEST(sums_of_counts_are_long)
 {
     const size_t m = INT_MAX, half = m / 2;
     const struct collopt_run shares[] = { { .at = 0, .n = m },
@@ -538,7 +527,6 @@ START_TEST(sums_of_counts_are_long)
     check_shares(bind_shares(build_each_share, huge, 2 * m + 5), 6, halves);
     check_shares(bind_shares(build_shares, NULL, SHARES * m), SHARES, even);
 }
-END_TEST
 
 /* Where what is read of IN and written to OUT ends. */
 struct reach {
@@ -613,7 +601,7 @@ static void check_reach(const struct workshop *w, const char *words)
         collopt_bound_free(program[r]);
 }
 
-START_TEST(huge_counts_are_reached)
+TESTS(huge_counts_are_reached, 0, trial_algorithms())
 {
     const struct collopt_algorithm *a = collopt_algorithms[_i];
     struct workshop w = { 0 };
@@ -637,7 +625,6 @@ START_TEST(huge_counts_are_reached)
     }
     workshop_close(&w);
 }
-END_TEST
 
 /* ---- strands that follow others -------------------------------------------------------------- */
 
@@ -660,7 +647,7 @@ static void build_following(struct collopt_schedule *s, const struct collopt_pro
     }
 }
 
-START_TEST(strands_follow_others)
+TEST(strands_follow_others)
 {
     struct collopt_bound *b = bind_parts(build_following, 400, SIZE_MAX);
 
@@ -674,37 +661,8 @@ START_TEST(strands_follow_others)
     ck_assert_int_eq(b->strand[1][2].kind, COLLOPT_POST_SEND);
     collopt_bound_free(b);
 }
-END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("binding");
-    TCase *tcase = tcase_create("binding");
-    int algorithms = 0, failed;
-
-    while (collopt_algorithms[algorithms])
-        algorithms++;
-    tcase_set_timeout(tcase, 300);
-    tcase_add_test(tcase, parts_are_even);
-    tcase_add_test(tcase, nested_parts_cover);
-    tcase_add_test(tcase, long_messages_are_cut);
-    tcase_add_test(tcase, messages_longer_than_the_vector_are_cut);
-    tcase_add_test(tcase, pieces_are_even);
-    tcase_add_test(tcase, rounds_are_kept);
-    tcase_add_test(tcase, pieces_are_combined_as_they_come);
-    tcase_add_test(tcase, pieces_of_several_senders_come_together);
-    tcase_add_test(tcase, messages_are_read_where_they_are);
-    tcase_add_test(tcase, later_messages_keep_behind);
-    tcase_add_loop_test(tcase, offsets_grow_with_the_count, 0, algorithms);
-    tcase_add_test(tcase, sums_of_counts_are_long);
-    tcase_add_loop_test(tcase, huge_counts_are_reached, 0, algorithms);
-    tcase_add_test(tcase, strands_follow_others);
-    suite_add_tcase(suite, tcase);
-
-    SRunner *runner = srunner_create(suite);
-
-    srunner_run_all(runner, CK_NORMAL);
-    failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return suite_run("binding");
 }

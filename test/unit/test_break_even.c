@@ -2,8 +2,8 @@
 #include "config.h"
 
 #include "select/break_even.h"
+#include "suite.h"
 
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,7 +28,7 @@ static uint64_t lost(uint64_t n, uint32_t saving, uint32_t price)
     return best + lost - gained;
 }
 
-START_TEST(competitive)
+TEST(competitive)
 {
     static const uint32_t saving[] = { 1, 7, 120, 999, 1000, 1001, 500000 };
 
@@ -38,9 +38,8 @@ START_TEST(competitive)
                           "%llu calls that save %u: %llu lost", (unsigned long long)n, saving[i],
                           (unsigned long long)lost(n, saving[i], 1000));
 }
-END_TEST
 
-START_TEST(few_calls_cost_nothing)
+TEST(few_calls_cost_nothing)
 {
     struct collopt_break_even r;
 
@@ -52,7 +51,6 @@ START_TEST(few_calls_cost_nothing)
     ck_assert(!collopt_break_even_reached(&r, 2, 120, 1000));
     collopt_break_even_end(&r);
 }
-END_TEST
 
 /* Ranks ask only for problems that they have no plan for.  One keeps all plans, one loses some now
  * and then: memory is short, or the call is in place there only. */
@@ -66,7 +64,7 @@ static bool runs(struct collopt_break_even *r, bool plan[PROBLEMS], int problem,
     return plan[problem];
 }
 
-START_TEST(ranks_decide_alike)
+TESTS(ranks_decide_alike, 0, 8)
 {
     struct collopt_break_even r[2];
     static bool plan[2][PROBLEMS];
@@ -90,11 +88,10 @@ START_TEST(ranks_decide_alike)
     collopt_break_even_end(&r[0]);
     collopt_break_even_end(&r[1]);
 }
-END_TEST
 
 /* Every rank is the root in turn, in several sorts of calls: each of these problems reaches
  * break-even by its own calls. */
-START_TEST(rotating_roots)
+TESTS(rotating_roots, 0, 5)
 {
     enum { SORTS = 2, SAVING = 120, PRICE = 1000, CALLS = (PRICE + SAVING - 1) / SAVING };
     static const int sizes[] = { 2, 100, 257, 1000, 4096 };
@@ -116,10 +113,9 @@ START_TEST(rotating_roots)
             }
     collopt_break_even_end(&r);
 }
-END_TEST
 
 /* The longer and the farther away, the more is saved; the more ranks, the dearer. */
-START_TEST(monotonous)
+TESTS(monotonous, 0, 5)
 {
     static const uint64_t times[] = { 0, 1000, 40000, 1000000000, UINT64_MAX / 2 };
     uint64_t message = times[_i];
@@ -142,23 +138,8 @@ START_TEST(monotonous)
     ck_assert_uint_gt(collopt_saving(COLLOPT_ON_NODE, message, 2, SIZE_MAX),
                       collopt_price_of_communicator(INT32_MAX));
 }
-END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("rental");
-    TCase *t = tcase_create("rental");
-    SRunner *runner = srunner_create(suite);
-    int failed;
-
-    tcase_add_test(t, competitive);
-    tcase_add_test(t, few_calls_cost_nothing);
-    tcase_add_loop_test(t, ranks_decide_alike, 0, 8);
-    tcase_add_loop_test(t, rotating_roots, 0, 5);
-    tcase_add_loop_test(t, monotonous, 0, 5);
-    suite_add_tcase(suite, t);
-    srunner_run_all(runner, CK_ENV);
-    failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return suite_run("rental");
 }

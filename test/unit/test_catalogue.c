@@ -3,7 +3,6 @@
  * replay of the programs, cost functions are not asked. */
 #include "config.h"
 
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,6 +22,7 @@
 #include "select/exact.h"
 #include "select/prediction_cache.h"
 #include "topology/topology.h"
+#include "suite.h"
 #include "trial.h"
 
 enum { MOST_RANKS = 64 };
@@ -55,7 +55,7 @@ static void parameter_is_complete(const struct collopt_algorithm *a,
                   collopt_collective_names[a->collective], a->name, p->name);
 }
 
-START_TEST(descriptors_are_complete)
+TESTS(descriptors_are_complete, 0, trial_algorithms())
 {
     const struct collopt_algorithm *a = collopt_algorithms[_i];
 
@@ -71,7 +71,6 @@ START_TEST(descriptors_are_complete)
     for (int i = 0; i < COLLOPT_PARAMETERS && a->parameter[i].name; i++)
         parameter_is_complete(a, &a->parameter[i]);
 }
-END_TEST
 
 /* A schedule as text; to be freed. */
 static char *written(const struct collopt_algorithm *a, const struct collopt_problem *p, int rank)
@@ -90,7 +89,7 @@ static char *written(const struct collopt_algorithm *a, const struct collopt_pro
 
 /* A schedule is kept for all counts (src/mpi/plan/plan.c), so nothing but its parameters and
  * segments may come from a count. */
-START_TEST(schedules_know_no_count)
+TESTS(schedules_know_no_count, 0, trial_algorithms())
 {
     enum { RANKS = 12 };
     const struct collopt_algorithm *a = collopt_algorithms[_i];
@@ -117,10 +116,9 @@ START_TEST(schedules_know_no_count)
     }
     workshop_close(&w);
 }
-END_TEST
 
 /* A name that was removed is told with one that serves the same collective. */
-START_TEST(removed_names_lead_to_others)
+TEST(removed_names_lead_to_others)
 {
     static const char *const names[] = { "binary_blocks", "binary_tree", "bine_tree", "census",
                                          "circulant_pipeline", "dual_root", "short_elimination",
@@ -146,9 +144,8 @@ START_TEST(removed_names_lead_to_others)
     }
     ck_assert_int_eq(n, 11);
 }
-END_TEST
 
-START_TEST(names_are_unique)
+TEST(names_are_unique)
 {
     for (int i = 0; collopt_algorithms[i]; i++)
         ck_assert_ptr_eq(collopt_algorithms[i],
@@ -156,7 +153,6 @@ START_TEST(names_are_unique)
                                                  collopt_algorithms[i]->name,
                                                  strlen(collopt_algorithms[i]->name)));
 }
-END_TEST
 
 /* ---- measuring ------------------------------------------------------------------------------- */
 
@@ -337,7 +333,7 @@ static const struct collopt_algorithm *keeper(const struct bound *b,
     return NULL;
 }
 
-START_TEST(bounds_are_kept)
+TESTS(bounds_are_kept, 0, sizeof bounds / sizeof *bounds)
 {
     const struct bound *b = &bounds[_i];
     const struct collopt_algorithm *a = NULL;
@@ -352,7 +348,6 @@ START_TEST(bounds_are_kept)
         }
     }
 }
-END_TEST
 
 /* ---- operations of the user's ---------------------------------------------------------------- */
 
@@ -377,7 +372,7 @@ static void weigh(const struct trial *t, size_t *combined, size_t *copied)
 /* right = left op right costs a copy of the right operand, where it is still needed.  A second one,
  * of the result, is rare: where it is to replace a sum that was not received
  * (recursive_halving beside a power of two). */
-START_TEST(two_operands_cost_one_copy)
+TESTS(two_operands_cost_one_copy, 0, trial_algorithms())
 {
     const struct collopt_algorithm *a = collopt_algorithms[_i];
     size_t variant[TRIAL_VARIANTS][COLLOPT_PARAMETERS];
@@ -399,7 +394,6 @@ START_TEST(two_operands_cost_one_copy)
             collopt_collective_names[a->collective], a->name, ranks, with_two, combined, copied);
     }
 }
-END_TEST
 
 /* ---- long vectors, as the selection has them ------------------------------------------------- */
 
@@ -437,7 +431,7 @@ static struct measured selected(enum collopt_collective c, int ranks, int root, 
 
 /* Whatever the operation, from four ranks on: no message has more than half of the parts, rounded
  * up, and all that travels one behind the other is less than three vectors. */
-START_TEST(long_vectors_are_cut)
+TESTS(long_vectors_are_cut, 0, 2 * COLLOPT_COLLECTIVES)
 {
     static const size_t counts[] = { 1 << 15, 1 << 18, 1 << 23 };       /* 256 KiB, 2 MiB, 64 MiB */
     enum collopt_collective c = (enum collopt_collective)(_i / 2);
@@ -458,12 +452,11 @@ START_TEST(long_vectors_are_cut)
                           commutative ? "" : " in order", m.largest, m.transfer);
         }
 }
-END_TEST
 
 /* Of any length: no more than ceil(log2 p) whole vectors one behind the other, and long ones in
  * pieces.  Of single elements several may come at once, and of few ranks all: their latencies
  * overlap, which this count does not see. */
-START_TEST(scans_are_no_chains)
+TESTS(scans_are_no_chains, 0, 2)
 {
     enum { AT_ONCE = 4 };
     static const size_t counts[] = { 1, 512, 1 << 13, 1 << 14, 1 << 15, 1 << 18, 1 << 23 };
@@ -485,11 +478,10 @@ START_TEST(scans_are_no_chains)
                           collopt_collective_names[c], name, ranks, counts[i], m.largest);
         }
 }
-END_TEST
 
 /* ---- choices of before ----------------------------------------------------------------------- */
 
-START_TEST(counts_are_rounded_up)
+TEST(counts_are_rounded_up)
 {
     struct collopt_problem p = { .collective = COLLOPT_ALLREDUCE, .ranks = 6 };
 
@@ -509,7 +501,6 @@ START_TEST(counts_are_rounded_up)
     p.counts = &p.count;
     ck_assert_uint_eq(collopt_rounded(&p), 6 * 1001);
 }
-END_TEST
 
 static bool same_decision(const struct collopt_decision *a, const struct collopt_decision *b)
 {
@@ -520,7 +511,7 @@ static bool same_decision(const struct collopt_decision *a, const struct collopt
 
 /* Ranks that have made other calls before remember others: what is remembered must be what they
  * would find out. */
-START_TEST(what_is_remembered_is_what_is_chosen)
+TESTS(what_is_remembered_is_what_is_chosen, 0, COLLOPT_COLLECTIVES)
 {
     static const struct collopt_topology flat = { .nodes = 1 };
     static const struct collopt_machine other;
@@ -557,7 +548,6 @@ START_TEST(what_is_remembered_is_what_is_chosen)
     collopt_remembered_free(r);
     collopt_remembered_free(NULL);
 }
-END_TEST
 
 /* ---- scratch of what is chosen --------------------------------------------------------------- */
 
@@ -650,7 +640,7 @@ static struct collopt_problem long_problem(int i, int ranks, int n)
                                      .segments = 1 };
 }
 
-START_TEST(long_vectors_need_little_scratch)
+TESTS(long_vectors_need_little_scratch, 0, 2 * COLLOPT_COLLECTIVES)
 {
     static const enum collopt_network networks[] = { COLLOPT_FAST_NETWORK, COLLOPT_TCP };
     int node[MOST_RANKS];
@@ -669,11 +659,10 @@ START_TEST(long_vectors_need_little_scratch)
         check_scratch(&p, vectors_for(where, ranks), where_names[where]);
     }
 }
-END_TEST
 
 /* Under COLLOPT_REPRODUCIBLE too; and sums that are rounded once are not those of gathered vectors,
  * but on three ranks. */
-START_TEST(reproducible_choices_need_little_scratch)
+TESTS(reproducible_choices_need_little_scratch, 0, 2 * COLLOPT_COLLECTIVES)
 {
     static const struct collopt_topology nowhere = { .nodes = 1 };
 
@@ -687,7 +676,6 @@ START_TEST(reproducible_choices_need_little_scratch)
         check_scratch(&p, 3, p.once ? "exact" : "placement");
     }
 }
-END_TEST
 
 /* ---- reproducible choices -------------------------------------------------------------------- */
 
@@ -718,7 +706,7 @@ static void choose(struct collopt_problem *p, struct collopt_decision *d)
     collopt_set_parameters(p, &d->choice);
 }
 
-START_TEST(reproducible_choices_know_the_call_only)
+TESTS(reproducible_choices_know_the_call_only, 0, 2 * COLLOPT_COLLECTIVES)
 {
     static const struct collopt_topology nowhere = { .nodes = 1 };
     enum collopt_collective c = (enum collopt_collective)(_i / 2);
@@ -746,7 +734,6 @@ START_TEST(reproducible_choices_know_the_call_only)
                           ranks, count, here.choice.algorithm->name, there.choice.algorithm->name);
         }
 }
-END_TEST
 
 static bool chosen_by_name(const struct collopt_problem *p, const char *name,
                            struct collopt_decision *d, const char **why)
@@ -760,7 +747,7 @@ static bool chosen_by_name(const struct collopt_problem *p, const char *name,
 
 /* Sums that are rounded once: what combines partial sums adds exact accumulators, which travel
  * where that is faster, and not if they are too long. */
-START_TEST(exact_sums_travel_in_rows)
+TEST(exact_sums_travel_in_rows)
 {
     static const struct collopt_topology nowhere = { .nodes = 1 };
     struct collopt_problem p = { .collective = COLLOPT_ALLREDUCE,
@@ -794,9 +781,8 @@ START_TEST(exact_sums_travel_in_rows)
     ck_assert(!chosen_by_name(&bare, "ring", &d, &why) && strstr(why, "rounds once"));
     ck_assert(!chosen_by_name(&p, NULL, &d, &why) && strstr(why, "COLLOPT_REPRODUCIBLE"));
 }
-END_TEST
 
-START_TEST(what_is_not_reproducible_is_refused)
+TEST(what_is_not_reproducible_is_refused)
 {
     static const struct collopt_topology nowhere = { .nodes = 1 };
     const struct collopt_algorithm *leader = collopt_algorithm_named(COLLOPT_ALLREDUCE, "leader",
@@ -819,44 +805,8 @@ START_TEST(what_is_not_reproducible_is_refused)
                   && strstr(why, "COLLOPT_REPRODUCIBLE"));
     }
 }
-END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("catalogue");
-    TCase *says = tcase_create("says"), *can = tcase_create("can"),
-          *chosen = tcase_create("chosen");
-    int algorithms = 0, failed;
-
-    while (collopt_algorithms[algorithms])
-        algorithms++;
-    tcase_add_loop_test(says, descriptors_are_complete, 0, algorithms);
-    tcase_add_loop_test(says, schedules_know_no_count, 0, algorithms);
-    tcase_add_test(says, names_are_unique);
-    tcase_add_test(says, removed_names_lead_to_others);
-    suite_add_tcase(suite, says);
-    tcase_set_timeout(can, 600);
-    tcase_add_loop_test(can, bounds_are_kept, 0, sizeof bounds / sizeof *bounds);
-    tcase_add_loop_test(can, two_operands_cost_one_copy, 0, algorithms);
-    suite_add_tcase(suite, can);
-    tcase_set_timeout(chosen, 600);
-    tcase_add_loop_test(chosen, long_vectors_are_cut, 0, 2 * COLLOPT_COLLECTIVES);
-    tcase_add_loop_test(chosen, long_vectors_need_little_scratch, 0, 2 * COLLOPT_COLLECTIVES);
-    tcase_add_loop_test(chosen, reproducible_choices_need_little_scratch, 0,
-                        2 * COLLOPT_COLLECTIVES);
-    tcase_add_loop_test(chosen, scans_are_no_chains, 0, 2);
-    tcase_add_test(chosen, counts_are_rounded_up);
-    tcase_add_loop_test(chosen, what_is_remembered_is_what_is_chosen, 0, COLLOPT_COLLECTIVES);
-    tcase_add_loop_test(chosen, reproducible_choices_know_the_call_only, 0,
-                        2 * COLLOPT_COLLECTIVES);
-    tcase_add_test(chosen, what_is_not_reproducible_is_refused);
-    tcase_add_test(chosen, exact_sums_travel_in_rows);
-    suite_add_tcase(suite, chosen);
-
-    SRunner *runner = srunner_create(suite);
-
-    srunner_run_all(runner, CK_NORMAL);
-    failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return suite_run("catalogue");
 }

@@ -3,7 +3,6 @@
  * only when all have taken it. */
 #include "config.h"
 
-#include <check.h>
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
@@ -12,6 +11,7 @@
 
 #include "shm/channel.h"
 #include "shm/segment.h"
+#include "suite.h"
 
 enum { SEGMENT = 1 << 20, MESSAGES = 20000, LONGEST = 3000, BLOCK = 2048 };
 
@@ -121,7 +121,7 @@ static void *receive_all(void *data)
     return NULL;
 }
 
-START_TEST(messages_arrive_in_order)
+TESTS(messages_arrive_in_order, 1, RECEIVERS + 1)
 {
     struct receiver r[RECEIVERS];
     struct collopt_channel ch;
@@ -146,9 +146,8 @@ START_TEST(messages_arrive_in_order)
     collopt_channel_free(&ch);
     collopt_segment_drop();
 }
-END_TEST
 
-START_TEST(a_full_ring_has_no_room)
+TESTS(a_full_ring_has_no_room, 0, 2)
 {
     const size_t length[] = { 8, BLOCK };
     const unsigned room[] = { COLLOPT_CELLS, COLLOPT_BLOCKS };
@@ -178,10 +177,9 @@ START_TEST(a_full_ring_has_no_room)
     ck_assert(collopt_channel_has_room(&from, length[_i]));
     collopt_segment_drop();
 }
-END_TEST
 
 /* Of three receivers the slowest decides. */
-START_TEST(room_is_what_all_have_taken)
+TEST(room_is_what_all_have_taken)
 {
     struct collopt_channel from, to[RECEIVERS];
     const char *payload;
@@ -205,9 +203,8 @@ START_TEST(room_is_what_all_have_taken)
     ck_assert(collopt_channel_has_room(&from, 8));
     collopt_segment_drop();
 }
-END_TEST
 
-START_TEST(messages_of_failed_calls_are_dropped)
+TEST(messages_of_failed_calls_are_dropped)
 {
     struct collopt_channel from, to;
     const char *payload;
@@ -229,11 +226,10 @@ START_TEST(messages_of_failed_calls_are_dropped)
     ck_assert_int_eq(*payload, 6);
     collopt_segment_drop();
 }
-END_TEST
 
 /* A freed channel's memory is not handed out again before all receivers have acknowledged the
  * last message. */
-START_TEST(memory_is_reused_when_it_was_taken)
+TESTS(memory_is_reused_when_it_was_taken, 1, RECEIVERS + 1)
 {
     struct collopt_channel from, to[RECEIVERS], next;
     struct collopt_ring *ring;
@@ -260,11 +256,10 @@ START_TEST(memory_is_reused_when_it_was_taken)
     ck_assert_uint_eq(atomic_load(&ring->receiver[0].taken), 0);
     collopt_segment_drop();
 }
-END_TEST
 
 /* Blocks are filled one by one as they are used first, and a block without memory sends its message
  * by the host. */
-START_TEST(blocks_without_memory)
+TEST(blocks_without_memory)
 {
     struct collopt_channel from, to;
     const char *payload = NULL;
@@ -295,11 +290,10 @@ START_TEST(blocks_without_memory)
     collopt_channel_free(&from);
     collopt_segment_drop();
 }
-END_TEST
 
 /* The receiver has acknowledged all messages, so another channel may already use the memory when it
  * closes. */
-START_TEST(a_closed_channel_is_not_written)
+TEST(a_closed_channel_is_not_written)
 {
     struct collopt_channel from, to;
     struct collopt_ring *ring;
@@ -320,10 +314,9 @@ START_TEST(a_closed_channel_is_not_written)
     ck_assert_uint_eq(atomic_load(&ring->receiver[0].taken), 0);
     collopt_segment_drop();
 }
-END_TEST
 
 /* Free short pieces are joined to a long one. */
-START_TEST(short_pieces_become_a_long_one)
+TEST(short_pieces_become_a_long_one)
 {
     enum { SHORT = 1024 };
     const size_t room = collopt_segment_room((make(), collopt_segment_base()));
@@ -343,9 +336,8 @@ START_TEST(short_pieces_become_a_long_one)
     free(piece);
     collopt_segment_drop();
 }
-END_TEST
 
-START_TEST(segments_are_found_by_their_token)
+TEST(segments_are_found_by_their_token)
 {
     struct collopt_segment_key other;
     char *base;
@@ -365,29 +357,8 @@ START_TEST(segments_are_found_by_their_token)
     ck_assert(!collopt_segment_attach(&other, why, sizeof why));
     collopt_segment_drop();
 }
-END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("channel");
-    TCase *tcase = tcase_create("channel");
-    SRunner *runner;
-    int failed;
-
-    tcase_set_timeout(tcase, 120);
-    tcase_add_loop_test(tcase, messages_arrive_in_order, 1, RECEIVERS + 1);
-    tcase_add_loop_test(tcase, a_full_ring_has_no_room, 0, 2);
-    tcase_add_test(tcase, messages_of_failed_calls_are_dropped);
-    tcase_add_loop_test(tcase, memory_is_reused_when_it_was_taken, 1, RECEIVERS + 1);
-    tcase_add_test(tcase, room_is_what_all_have_taken);
-    tcase_add_test(tcase, a_closed_channel_is_not_written);
-    tcase_add_test(tcase, blocks_without_memory);
-    tcase_add_test(tcase, short_pieces_become_a_long_one);
-    tcase_add_test(tcase, segments_are_found_by_their_token);
-    suite_add_tcase(suite, tcase);
-    runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed > 0;
+    return suite_run("channel");
 }

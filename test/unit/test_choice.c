@@ -3,7 +3,6 @@
  * for malloc and calloc. */
 #include "config.h"
 
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -15,6 +14,7 @@
 #include "model/machine.h"
 #include "schedule/problem.h"
 #include "topology/topology.h"
+#include "suite.h"
 
 enum { MANY = 20000, RANKS = 32, EACH = 8, TEXTS = COLLOPT_COLLECTIVES * COLLOPT_CHOICE_TEXT };
 
@@ -40,7 +40,7 @@ static struct collopt_choice nth(size_t i)
     return (struct collopt_choice){ .algorithm = collopt_algorithms[i % 7], .value = { i, i / 3 } };
 }
 
-START_TEST(numbers_do_not_run_out)
+TEST(numbers_do_not_run_out)
 {
     static size_t number[MANY];
 
@@ -64,7 +64,6 @@ START_TEST(numbers_do_not_run_out)
     ck_assert_ptr_null(collopt_choice_numbered(MANY * 10));
     ck_assert_uint_eq(collopt_choice_misses(), 0);
 }
-END_TEST
 
 /* What a grouped algorithm does of each collective on nodes, whose inner algorithms need
  * numbers. */
@@ -122,7 +121,7 @@ static void decide_in_a_child(size_t before, char text[TEXTS])
     ck_assert(waitpid(child, &status, 0) == child && status == 0);
 }
 
-START_TEST(history_does_not_decide)
+TEST(history_does_not_decide)
 {
     static char young[TEXTS], old[TEXTS];
 
@@ -131,9 +130,8 @@ START_TEST(history_does_not_decide)
     ck_assert_msg(strchr(young, '(') != NULL, "nothing was nested: %s", young);
     ck_assert_str_eq(young, old);
 }
-END_TEST
 
-START_TEST(a_lack_of_memory_is_known)
+TEST(a_lack_of_memory_is_known)
 {
     struct collopt_choice c = { .algorithm = collopt_algorithms[0], .value = { 7, 7, 7, 7 } };
     size_t number;
@@ -146,22 +144,8 @@ START_TEST(a_lack_of_memory_is_known)
     ck_assert_uint_ne(collopt_choice_number(&c), 0);
     ck_assert_uint_eq(collopt_choice_misses(), 1);
 }
-END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("choice");
-    TCase *tcase = tcase_create("choice");
-    SRunner *runner = srunner_create(suite);
-    int failed;
-
-    tcase_set_timeout(tcase, 60);
-    tcase_add_test(tcase, numbers_do_not_run_out);
-    tcase_add_test(tcase, history_does_not_decide);
-    tcase_add_test(tcase, a_lack_of_memory_is_known);
-    suite_add_tcase(suite, tcase);
-    srunner_run_all(runner, CK_NORMAL);
-    failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return suite_run("choice");
 }

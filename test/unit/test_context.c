@@ -2,14 +2,14 @@
 #include "config.h"
 
 #include "mpi/node/context.h"
+#include "suite.h"
 
-#include <check.h>
 #include <limits.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 
-START_TEST(numbers)
+TEST(numbers)
 {
     collopt_contexts_begin(INT_MAX);
     ck_assert_int_eq(collopt_context_take(), 1);
@@ -19,7 +19,6 @@ START_TEST(numbers)
     ck_assert_int_eq(collopt_context_take(), 2);
     ck_assert_int_eq(collopt_context_take(), 4);
 }
-END_TEST
 
 /* Tag bounds: what MPI promises, MPICH 4.0, MPICH 5.0, Open MPI. */
 static const struct {
@@ -31,7 +30,7 @@ static const struct {
                { (1 << 29) - 1, 16383 },
                { INT_MAX, 65535 } };
 
-START_TEST(tags_suffice)
+TESTS(tags_suffice, 0, sizeof bounds / sizeof *bounds)
 {
     int n = 0, id;
 
@@ -48,7 +47,6 @@ START_TEST(tags_suffice)
         ck_assert_int_eq(collopt_context_take(), n);
     }
 }
-END_TEST
 
 enum { THREADS = 4, HELD = 8, ROUNDS = 20000 };
 
@@ -75,7 +73,7 @@ static void *take_and_give_back(void *data)
     return NULL;
 }
 
-START_TEST(threads)
+TEST(threads)
 {
     pthread_t thread[THREADS];
     unsigned seed[THREADS];
@@ -91,21 +89,8 @@ START_TEST(threads)
         ck_assert_msg(!wrong, "thread %d got an id that another one has", t);
     }
 }
-END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("context");
-    TCase *t = tcase_create("context");
-    SRunner *runner = srunner_create(suite);
-    int failed;
-
-    tcase_add_test(t, numbers);
-    tcase_add_loop_test(t, tags_suffice, 0, sizeof bounds / sizeof *bounds);
-    tcase_add_test(t, threads);
-    suite_add_tcase(suite, t);
-    srunner_run_all(runner, CK_ENV);
-    failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return suite_run("context");
 }

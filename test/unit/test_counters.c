@@ -15,8 +15,8 @@
 #include "schedule/problem.h"
 #include "select/tuning_results.h"
 #include "settings/rules.h"
+#include "suite.h"
 
-#include <check.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -54,7 +54,7 @@ static void run(const char *name, int size_class, uint64_t bytes, double seconds
 
 /* ---- counters -------------------------------------------------------------------------------- */
 
-START_TEST(size_classes)
+TEST(size_classes)
 {
     static const struct {
         uint64_t bytes;
@@ -76,9 +76,8 @@ START_TEST(size_classes)
         ck_assert_msg(collopt_size_class(all[i].bytes) == all[i].size_class, "%" PRIu64,
                       all[i].bytes);
 }
-END_TEST
 
-START_TEST(sums)
+TEST(sums)
 {
     ck_assert_uint_eq(collopt_calls(NULL, NULL), 0);
     ck_assert_uint_eq(collopt_calls_passed(NULL), 0);
@@ -109,10 +108,9 @@ START_TEST(sums)
     run("ring", 20, 10, 0.125);
     ck_assert_uint_eq(collopt_calls("allreduce", "ring"), 1);
 }
-END_TEST
 
 /* MPI_Reduce_local is no collective: it has a name of its own and is not in their sums. */
-START_TEST(local_reductions)
+TEST(local_reductions)
 {
     static const struct collopt_algorithm kernels = { .name = "kernels",
                                                       .collective = COLLOPT_COLLECTIVES };
@@ -125,7 +123,6 @@ START_TEST(local_reductions)
     ck_assert_uint_eq(collopt_calls("reduce_local", "kernels"), 2);
     ck_assert_uint_eq(collopt_calls("reduce_local", "ring"), 0);
 }
-END_TEST
 
 static void check_one(const struct collopt_sum *s, void *data)
 {
@@ -138,7 +135,7 @@ static void check_one(const struct collopt_sum *s, void *data)
     ck_assert_int_eq(s->size_class, 4);
 }
 
-START_TEST(least_and_most_start_anew)
+TEST(least_and_most_start_anew)
 {
     int visited = 0;
 
@@ -150,10 +147,9 @@ START_TEST(least_and_most_start_anew)
     collopt_visit_sums(check_one, &visited);
     ck_assert_int_eq(visited, 1);
 }
-END_TEST
 
 /* More sums than the tables start with. */
-START_TEST(many_sums)
+TEST(many_sums)
 {
     static char name[300][16];
 
@@ -165,7 +161,6 @@ START_TEST(many_sums)
     for (int i = 0; i < 300; i++)
         ck_assert_msg(collopt_calls_passed(name[i]) == 3 * (uint64_t)i, "n%d", i);
 }
-END_TEST
 
 enum { THREADS = 6, CALLS = 20000 };
 
@@ -183,7 +178,7 @@ static void *count_in_thread(void *data)
     return NULL;
 }
 
-START_TEST(threads)
+TEST(threads)
 {
     pthread_t thread[THREADS];
 
@@ -207,11 +202,10 @@ START_TEST(threads)
     collopt_reset_sums();
     ck_assert_uint_eq(collopt_calls(NULL, NULL), 0);
 }
-END_TEST
 
 /* ---- the public header ----------------------------------------------------------------------- */
 
-START_TEST(public_list)
+TEST(public_list)
 {
     char text[64];
 
@@ -238,12 +232,11 @@ START_TEST(public_list)
     ck_assert_int_eq(collopt_explain("bcast", 8, 1024, 1, text, sizeof text), -1);
     ck_assert_int_eq(collopt_explain("scan", 0, 1024, 1, text, sizeof text), -1);
 }
-END_TEST
 
 /* ---- the report ------------------------------------------------------------------------------ */
 
 /* One thread in a reduction, then two. */
-START_TEST(time_of_threads)
+TEST(time_of_threads)
 {
     const struct timespec moment = { .tv_nsec = 5000000 };
     uint64_t one, other, all;
@@ -262,7 +255,6 @@ START_TEST(time_of_threads)
     collopt_timing_reset();
     ck_assert_uint_eq(collopt_timing_covered(), 0);
 }
-END_TEST
 
 static const struct collopt_report_by *by(const char *mpi, int ranks, int rank)
 {
@@ -348,7 +340,7 @@ static const char combined[] =
     "  \"learnt\": []\n"
     "}\n";
 
-START_TEST(report_combined)
+TEST(report_combined)
 {
     struct collopt_report *all = one_rank(1), *other = one_rank(0.5), *last;
     char buffer[4096], want[4096], name[] = "/tmp/collopt-report-XXXXXX";
@@ -375,10 +367,9 @@ START_TEST(report_combined)
     collopt_report_free(last);
     collopt_report_free(NULL);
 }
-END_TEST
 
 /* Two literals of one name have two addresses; in the report they are one. */
-START_TEST(report_joins_names)
+TEST(report_joins_names)
 {
     static const char one[] = "Iscan", two[] = "Iscan";
     char name[] = "/tmp/collopt-report-XXXXXX";
@@ -396,9 +387,8 @@ START_TEST(report_joins_names)
     unlink(name);
     collopt_report_free(r);
 }
-END_TEST
 
-START_TEST(report_of_one_rank)
+TEST(report_of_one_rank)
 {
     struct collopt_report *r = one_rank(1);
     char directory[] = "/tmp/collopt-report-XXXXXX", name[64], file[80];
@@ -415,10 +405,9 @@ START_TEST(report_of_one_rank)
     ck_assert(!collopt_report_write(r, name, by("MPICH", 4, 2)));       /* the directory is gone */
     collopt_report_free(r);
 }
-END_TEST
 
 /* The name is as long as names can be. */
-START_TEST(report_with_a_long_name)
+TEST(report_with_a_long_name)
 {
     struct collopt_report *r = one_rank(1);
     char directory[] = "/tmp/collopt-report-XXXXXX", name[64 + NAME_MAX];
@@ -433,10 +422,9 @@ START_TEST(report_with_a_long_name)
     ck_assert_msg(rmdir(directory) == 0, "something was left in %s", directory);
     collopt_report_free(r);
 }
-END_TEST
 
 /* A report of one rank goes to the pipe that is named, not to a file beside it. */
-START_TEST(report_to_a_pipe)
+TEST(report_to_a_pipe)
 {
     struct collopt_report *r = one_rank(1);
     char directory[] = "/tmp/collopt-report-XXXXXX", name[64], got[4096] = "";
@@ -458,7 +446,6 @@ START_TEST(report_to_a_pipe)
     ck_assert(!collopt_output_is_file("stderr") && !collopt_output_is_file("/dev/stdout"));
     collopt_report_free(r);
 }
-END_TEST
 
 static void put_file(const char *name, const char *text)
 {
@@ -469,7 +456,7 @@ static void put_file(const char *name, const char *text)
 
 /* In a folder where others may write: a link in the report's place is replaced, not followed, and
  * links by names that one could guess wait for nothing. */
-START_TEST(report_and_links)
+TEST(report_and_links)
 {
     static const char *const guesses[] = { "report.json.tmp", "report.json.new", "report.json~",
                                            ".report.json", "report.json.0" };
@@ -502,11 +489,10 @@ START_TEST(report_and_links)
     ck_assert_msg(rmdir(folder) == 0, "files were left in %s", folder);
     collopt_report_free(r);
 }
-END_TEST
 
 /* Two jobs with one name: the file always is a whole report of one of them, and nothing else is
  * left. */
-START_TEST(report_of_two_jobs)
+TEST(report_of_two_jobs)
 {
     struct collopt_report *r = one_rank(1);
     char folder[] = "/tmp/collopt-report-XXXXXX", name[100], *text;
@@ -539,9 +525,8 @@ START_TEST(report_of_two_jobs)
     ck_assert_msg(rmdir(folder) == 0, "files were left in %s", folder);
     collopt_report_free(r);
 }
-END_TEST
 
-START_TEST(report_empty)
+TEST(report_empty)
 {
     struct collopt_report *r = collopt_report_gather(0);
     char name[] = "/tmp/collopt-report-XXXXXX", buffer[1024];
@@ -557,7 +542,6 @@ START_TEST(report_empty)
     unlink(name);
     collopt_report_free(r);
 }
-END_TEST
 
 static void learn(const char *algorithm, double seconds, bool chosen)
 {
@@ -576,7 +560,7 @@ static void learn(const char *algorithm, double seconds, bool chosen)
 }
 
 /* A tuning result that two ranks report is one communicator's. */
-START_TEST(report_of_lessons)
+TEST(report_of_lessons)
 {
     char buffer[4096], name[] = "/tmp/collopt-report-XXXXXX", *text;
     struct collopt_report *r;
@@ -610,10 +594,9 @@ START_TEST(report_of_lessons)
     unlink(name);
     collopt_report_free(r);
 }
-END_TEST
 
 /* 600 ranks: three of them in each share, which is on one host or on none that can be named. */
-START_TEST(report_by_rank)
+TEST(report_by_rank)
 {
     char buffer[4096], name[] = "/tmp/collopt-report-XXXXXX", *text;
     struct collopt_report *all = NULL;
@@ -648,10 +631,9 @@ START_TEST(report_by_rank)
     unlink(name);
     collopt_report_free(all);
 }
-END_TEST
 
 /* Every rank has one share, and there are never more than COLLOPT_SHARES. */
-START_TEST(share_bounds)
+TEST(share_bounds)
 {
     static const int sizes[] = { 1, 2, 255, 256, 257, 511, 512, 513, 1000, 65537, INT_MAX };
 
@@ -673,9 +655,8 @@ START_TEST(share_bounds)
                       "%d shares of %d ranks", n, sizes[i]);
     }
 }
-END_TEST
 
-START_TEST(report_bytes_refused)
+TEST(report_bytes_refused)
 {
     struct collopt_report *r;
     char good[4096], bad[4096];
@@ -701,9 +682,8 @@ START_TEST(report_bytes_refused)
     ck_assert_uint_eq(collopt_report_pack(r, NULL, 0), before);
     collopt_report_free(r);
 }
-END_TEST
 
-START_TEST(report_table)
+TEST(report_table)
 {
     struct collopt_report *r = one_rank(1);
     char name[] = "/tmp/collopt-report-XXXXXX";
@@ -737,11 +717,10 @@ START_TEST(report_table)
                   "%s", text);
     collopt_report_free(r);
 }
-END_TEST
 
 #ifdef COLLOPT_HAVE_JANSSON
 /* The report as another program reads it. */
-START_TEST(report_read_back)
+TEST(report_read_back)
 {
     struct collopt_report *r = one_rank(0.1);
     char name[] = "/tmp/collopt-report-XXXXXX";
@@ -779,12 +758,11 @@ START_TEST(report_read_back)
     unlink(name);
     collopt_report_free(r);
 }
-END_TEST
 #endif
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
-START_TEST(json_texts)
+TEST(json_texts)
 {
     static const struct {
         const char *text, *quoted;
@@ -813,9 +791,8 @@ START_TEST(json_texts)
         free(text);
     }
 }
-END_TEST
 
-START_TEST(json_numbers)
+TEST(json_numbers)
 {
     char *text;
     size_t n;
@@ -836,46 +813,8 @@ START_TEST(json_numbers)
                      "false,\n  null\n]\n");
     free(text);
 }
-END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("counters");
-    TCase *c = tcase_create("counters");
-    SRunner *runner;
-    int failed;
-
-    tcase_set_timeout(c, 60);
-    tcase_add_test(c, size_classes);
-    tcase_add_test(c, sums);
-    tcase_add_test(c, local_reductions);
-    tcase_add_test(c, least_and_most_start_anew);
-    tcase_add_test(c, many_sums);
-    tcase_add_test(c, threads);
-    tcase_add_test(c, public_list);
-    tcase_add_test(c, time_of_threads);
-    tcase_add_test(c, report_combined);
-    tcase_add_test(c, report_joins_names);
-    tcase_add_test(c, report_of_one_rank);
-    tcase_add_test(c, report_with_a_long_name);
-    tcase_add_test(c, report_to_a_pipe);
-    tcase_add_test(c, report_and_links);
-    tcase_add_test(c, report_of_two_jobs);
-    tcase_add_test(c, report_empty);
-    tcase_add_test(c, report_of_lessons);
-    tcase_add_test(c, report_by_rank);
-    tcase_add_test(c, share_bounds);
-    tcase_add_test(c, report_bytes_refused);
-    tcase_add_test(c, report_table);
-#ifdef COLLOPT_HAVE_JANSSON
-    tcase_add_test(c, report_read_back);
-#endif
-    tcase_add_test(c, json_texts);
-    tcase_add_test(c, json_numbers);
-    suite_add_tcase(suite, c);
-    runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? 1 : 0;
+    return suite_run("counters");
 }

@@ -2,7 +2,6 @@
  * here. */
 #include "config.h"
 
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +9,7 @@
 #include "recorder/diagnosis.h"
 #include "recorder/sentences.h"
 #include "schedule/problem.h"
+#include "suite.h"
 
 enum { RANKS = 4, COMMS = 4, CALLS = 16 };
 static const uint64_t SECOND = 1000000000, NOW = UINT64_C(1000000000000);
@@ -129,7 +129,7 @@ static void lack_rank_3(void)
         enter(r, WORLD, COLLOPT_ALLREDUCE, 40 + (unsigned)r);
 }
 
-START_TEST(missing)
+TEST(missing)
 {
     lack_rank_3();
     diagnose(RANKS);
@@ -139,9 +139,8 @@ START_TEST(missing)
     says("look at rank 3 (pid 1003, host n1): it is in no reduction, asleep in pipe_read\n");
     accuses(3, COLLOPT_BLAME_OUTSIDE);
 }
-END_TEST
 
-START_TEST(never_reduced)
+TEST(never_reduced)
 {
     for (int r = 1; r < RANKS; r++)
         enter(r, WORLD, COLLOPT_SCAN, 5);
@@ -149,10 +148,9 @@ START_TEST(never_reduced)
     says("rank 0 (pid 1000, host n1) has not entered it: it has not reduced there before");
     accuses(0, COLLOPT_BLAME_OUTSIDE);
 }
-END_TEST
 
 /* What a rank does instead, by its process. */
-START_TEST(instead)
+TEST(instead)
 {
     const struct {
         char status;
@@ -182,9 +180,8 @@ START_TEST(instead)
         says(row[i].words + (row[i].words[0] == '3' ? 3 : 0));
     }
 }
-END_TEST
 
-START_TEST(stopped_inside)
+TEST(stopped_inside)
 {
     all_have_done(1);
     for (int r = 0; r < RANKS; r++)
@@ -194,9 +191,8 @@ START_TEST(stopped_inside)
     says("all ranks have entered it\n");
     accuses(2, COLLOPT_BLAME_STOPPED);
 }
-END_TEST
 
-START_TEST(inside_of_an_operation)
+TEST(inside_of_an_operation)
 {
     for (int r = 0; r < RANKS; r++)
         enter(r, WORLD, COLLOPT_ALLREDUCE, 7)->waits_for = 1;
@@ -207,10 +203,9 @@ START_TEST(inside_of_an_operation)
          "rank 1\n");
     accuses(1, COLLOPT_BLAME_COMBINES);
 }
-END_TEST
 
 /* The others are in the next call already. */
-START_TEST(last_inside)
+TEST(last_inside)
 {
     for (int r = 0; r < RANKS; r++)
         enter(r, WORLD, COLLOPT_REDUCE, r == 2 ? 9 : 0);
@@ -223,9 +218,8 @@ START_TEST(last_inside)
     says("all ranks have entered it, and 3 have left it\n");
     accuses(2, COLLOPT_BLAME_LAST);
 }
-END_TEST
 
-START_TEST(nothing_is_known)
+TEST(nothing_is_known)
 {
     for (int r = 0; r < RANKS; r++)
         enter(r, WORLD, COLLOPT_ALLREDUCE, 7);
@@ -234,11 +228,10 @@ START_TEST(nothing_is_known)
     ck_assert_uint_eq(d->job[0].culprits, 0);
     does_not_say("look at");
 }
-END_TEST
 
 /* ---- calls that do not match ----------------------------------------------------------------- */
 
-START_TEST(mismatched)
+TEST(mismatched)
 {
     for (int way = 0; way < 4; way++) {
         set_up();
@@ -264,10 +257,9 @@ START_TEST(mismatched)
         accuses(1, COLLOPT_BLAME_DIFFERS);
     }
 }
-END_TEST
 
 /* What follows a mismatch accuses nobody else. */
-START_TEST(mismatched_before)
+TEST(mismatched_before)
 {
     for (int r = 0; r < RANKS; r++)
         enter(r, WORLD, COLLOPT_ALLREDUCE, 0)->bytes = r == 2 ? 16 : 8;
@@ -277,10 +269,9 @@ START_TEST(mismatched_before)
     says("calls do not match: number 1 on MPI_COMM_WORLD\n");
     accuses(2, COLLOPT_BLAME_DIFFERS);
 }
-END_TEST
 
 /* As many bytes in datatypes of other sizes, and counts that are not known. */
-START_TEST(matched)
+TEST(matched)
 {
     for (int r = 0; r < RANKS; r++) {
         struct collopt_seen_call *e = enter(r, WORLD, COLLOPT_ALLREDUCE, 4);
@@ -291,11 +282,10 @@ START_TEST(matched)
     diagnose(RANKS);
     ck_assert_uint_eq(d->job[0].mismatches, 0);
 }
-END_TEST
 
 /* ---- communicators that wait for each other -------------------------------------------------- */
 
-START_TEST(circle)
+TEST(circle)
 {
     for (int r = 0; r < RANKS; r++)
         enter(r, r < 2 ? FIRST : SECOND_ONE, COLLOPT_ALLREDUCE, 6);
@@ -307,10 +297,9 @@ START_TEST(circle)
          "(8 B) on \"comm 31\"");
     ck_assert_uint_eq(d->job[0].culprits, 0);
 }
-END_TEST
 
 /* Three communicators of two ranks each; ranks have other numbers there. */
-START_TEST(circle_of_three)
+TEST(circle_of_three)
 {
     static int32_t pair[3][2] = { { 0, 1 }, { 1, 2 }, { 2, 0 } };
 
@@ -329,10 +318,9 @@ START_TEST(circle_of_three)
     says("for rank 2 (pid 1002, host n1), which waits in ");
     ck_assert_uint_eq(d->job[0].culprits, 0);
 }
-END_TEST
 
 /* Rank 0 waits for all others, ranks 1 and 3 for rank 2 elsewhere, which sleeps: that one is it. */
-START_TEST(chain)
+TEST(chain)
 {
     static int32_t three[] = { 1, 2, 3 };
 
@@ -354,11 +342,10 @@ START_TEST(chain)
     says("rank 2 (pid 1002, host n1), there rank 1, has not entered it");
     accuses(2, COLLOPT_BLAME_OUTSIDE);
 }
-END_TEST
 
 /* ---- what is not known ----------------------------------------------------------------------- */
 
-START_TEST(not_seen)
+TEST(not_seen)
 {
     lack_rank_3();
     for (int r = 0; r < 3; r++)
@@ -369,20 +356,18 @@ START_TEST(not_seen)
     does_not_say("look at");
     ck_assert_uint_eq(d->job[0].culprits, 0);
 }
-END_TEST
 
 /* The launcher has started four ranks on this node. */
-START_TEST(ended)
+TEST(ended)
 {
     lack_rank_3();
     diagnose(3);
     says("rank 3 is not found on its node: it has ended, or is not recorded there");
     says("look at rank 3 of MPI_COMM_WORLD: ended, or not recorded\n");
 }
-END_TEST
 
 /* Two communicators with the same ranks, on one rank: nobody is missing, nothing mismatched. */
-START_TEST(ambiguous)
+TEST(ambiguous)
 {
     for (int r = 0; r < RANKS; r++)
         for (int k = 0; k < 2; k++) {
@@ -399,10 +384,9 @@ START_TEST(ambiguous)
     does_not_say("not match");
     ck_assert_uint_eq(d->job[0].culprits, 0);
 }
-END_TEST
 
 /* Each rank has reduced on one of two communicators: it is not known that they are two. */
-START_TEST(maybe_two)
+TEST(maybe_two)
 {
     for (int r = 0; r < RANKS; r++) {
         struct collopt_seen_comm *c = on(r, FIRST);
@@ -425,10 +409,9 @@ START_TEST(maybe_two)
     says("3 have left it, unless these are two communicators");
     ck_assert_uint_eq(d->job[0].culprits, 0);
 }
-END_TEST
 
 /* Rank 3 has stopped on the way from the first id of a communicator to the agreed one. */
-START_TEST(id_changes)
+TEST(id_changes)
 {
     for (int r = 0; r < RANKS; r++) {
         if (r == 3)
@@ -440,9 +423,8 @@ START_TEST(id_changes)
     says("rank 3 (pid 1003, host n1): it is not known whether it is there\n");
     accuses(3, COLLOPT_BLAME_STOPPED);
 }
-END_TEST
 
-START_TEST(other_clock)
+TEST(other_clock)
 {
     lack_rank_3();
     for (int r = 0; r < RANKS; r++)
@@ -452,9 +434,8 @@ START_TEST(other_clock)
     says("it has left number 2; it is in no reduction");
     accuses(3, COLLOPT_BLAME_OUTSIDE);
 }
-END_TEST
 
-START_TEST(another_version)
+TEST(another_version)
 {
     lack_rank_3();
     rank[3].version++;
@@ -464,11 +445,10 @@ START_TEST(another_version)
     ck_assert_uint_eq(d->job[0].n, 2);
     says("ranks 0, 3 are not found on their nodes: they have ended, or are not recorded");
 }
-END_TEST
 
 /* ---- jobs that run --------------------------------------------------------------------------- */
 
-START_TEST(running)
+TEST(running)
 {
     all_have_done(2);
     for (int r = 0; r < RANKS; r++) {
@@ -479,9 +459,8 @@ START_TEST(running)
     ck_assert_uint_eq(d->job[0].waits, 0);
     says("no rank waits long; 4 of 4 seem to be reducing; 12 reductions so far on all of them\n");
 }
-END_TEST
 
-START_TEST(not_for_long)
+TEST(not_for_long)
 {
     lack_rank_3();
     for (int r = 0; r < 3; r++)
@@ -490,10 +469,9 @@ START_TEST(not_for_long)
     ck_assert_uint_eq(d->job[0].waits, 0);
     ck_assert_uint_eq(d->job[0].culprits, 0);
 }
-END_TEST
 
 /* A nonblocking reduction that some have started: nobody need be waiting for it. */
-START_TEST(nonblocking)
+TEST(nonblocking)
 {
     for (int r = 0; r < 3; r++) {
         struct collopt_seen_call *e = enter(r, WORLD, COLLOPT_ALLREDUCE, 8);
@@ -510,10 +488,9 @@ START_TEST(nonblocking)
     diagnose(RANKS);
     ck_assert_uint_eq(d->job[0].waits, 0);
 }
-END_TEST
 
 /* Nodes that were asked one after another: what was seen first may have changed since. */
-START_TEST(asked_later)
+TEST(asked_later)
 {
     lack_rank_3();
     rank[3].real = 40 * SECOND;
@@ -526,10 +503,9 @@ START_TEST(asked_later)
     says("they were looked at 50.0 s apart, or their clocks differ: only longer waits are told\n");
     ck_assert_uint_eq(d->job[0].culprits, 0);
 }
-END_TEST
 
 /* The others sit in MPI_Wait, rank 2 for the first of two. */
-START_TEST(awaited)
+TEST(awaited)
 {
     for (int r = 0; r < 3; r++)
         for (int n = 0; n < 2; n++) {
@@ -551,11 +527,10 @@ START_TEST(awaited)
     says("all ranks have started it\n");
     ck_assert_uint_eq(d->job[0].culprits, 0);
 }
-END_TEST
 
 /* ---- several jobs, and nonsense -------------------------------------------------------------- */
 
-START_TEST(two_jobs)
+TEST(two_jobs)
 {
     lack_rank_3();
     for (int r = RANKS; r < 2 * RANKS; r++) {
@@ -568,10 +543,9 @@ START_TEST(two_jobs)
     ck_assert_uint_eq(d->job[1].culprits, 0);
     says("no rank waits long");
 }
-END_TEST
 
 /* Two dumps of one node: the later one counts. */
-START_TEST(seen_twice)
+TEST(seen_twice)
 {
     lack_rank_3();
     rank[RANKS] = rank[0];
@@ -581,10 +555,9 @@ START_TEST(seen_twice)
     says("for 42.0 s: ranks 0-2\n");
     accuses(3, COLLOPT_BLAME_OUTSIDE);
 }
-END_TEST
 
 /* Every second of many ranks has not come, none of which is seen. */
-START_TEST(many_ranges)
+TEST(many_ranges)
 {
     enum { MANY = 60 };
     static struct collopt_snapshot s[MANY];
@@ -608,10 +581,9 @@ START_TEST(many_ranges)
          "others\n");
     says("37, 39 and others not seen: on nodes that were not asked, or ended\n");
 }
-END_TEST
 
 /* Snapshots as a process may forge them: what is said of them does not matter. */
-START_TEST(nonsense)
+TEST(nonsense)
 {
     static int32_t member[RANKS];
 
@@ -641,49 +613,9 @@ START_TEST(nonsense)
         diagnose(RANKS);
     }
 }
-END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("diagnosis");
-    TCase *all = tcase_create("all");
-    SRunner *runner;
-    int failed;
-
-    tcase_add_checked_fixture(all, set_up, tear_down);
-    tcase_add_test(all, missing);
-    tcase_add_test(all, never_reduced);
-    tcase_add_test(all, instead);
-    tcase_add_test(all, stopped_inside);
-    tcase_add_test(all, inside_of_an_operation);
-    tcase_add_test(all, last_inside);
-    tcase_add_test(all, nothing_is_known);
-    tcase_add_test(all, mismatched);
-    tcase_add_test(all, mismatched_before);
-    tcase_add_test(all, matched);
-    tcase_add_test(all, circle);
-    tcase_add_test(all, circle_of_three);
-    tcase_add_test(all, chain);
-    tcase_add_test(all, not_seen);
-    tcase_add_test(all, ended);
-    tcase_add_test(all, ambiguous);
-    tcase_add_test(all, maybe_two);
-    tcase_add_test(all, id_changes);
-    tcase_add_test(all, other_clock);
-    tcase_add_test(all, another_version);
-    tcase_add_test(all, running);
-    tcase_add_test(all, not_for_long);
-    tcase_add_test(all, nonblocking);
-    tcase_add_test(all, awaited);
-    tcase_add_test(all, asked_later);
-    tcase_add_test(all, two_jobs);
-    tcase_add_test(all, seen_twice);
-    tcase_add_test(all, many_ranges);
-    tcase_add_test(all, nonsense);
-    suite_add_tcase(suite, all);
-    runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    tcase_add_checked_fixture(suite_tests(), set_up, tear_down);
+    return suite_run("diagnosis");
 }

@@ -9,7 +9,6 @@
  * -v prints for each the call in which it gains most. */
 #include "config.h"
 
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +19,7 @@
 #include "schedule/descriptor.h"
 #include "schedule/problem.h"
 #include "topology/topology.h"
+#include "suite.h"
 
 static const double enough = 1.02, plenty = 1.1;
 
@@ -314,7 +314,7 @@ static int judge(const struct collopt_algorithm *a)
     return 1;
 }
 
-START_TEST(algorithms_earn_their_place)
+TEST(algorithms_earn_their_place)
 {
     static struct placed w;
     int wrong = 0;
@@ -332,21 +332,9 @@ START_TEST(algorithms_earn_their_place)
                       collopt_collective_names[kept[i].collective], kept[i].name);
     ck_assert_int_eq(wrong, 0);
 }
-END_TEST
 
 int main(int argc, char **argv)
 {
-    Suite *suite = suite_create("earns");
-    TCase *tcase = tcase_create("earns");
-    SRunner *runner = srunner_create(suite);
-    int failed;
-
     verbose = argc > 1 && !strcmp(argv[1], "-v");
-    tcase_set_timeout(tcase, 300);
-    tcase_add_test(tcase, algorithms_earn_their_place);
-    suite_add_tcase(suite, tcase);
-    srunner_run_all(runner, CK_NORMAL);
-    failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return suite_run("earns");
 }

@@ -1,7 +1,6 @@
 /* The rank arithmetic that algorithms share: folding, skips, trees, segments. */
 #include "config.h"
 
-#include <check.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,10 +11,11 @@
 #include "model/machine.h"
 #include "model/model.h"
 #include "quiet_check.h"
+#include "suite.h"
 
 enum { MOST_RANKS = 300 };
 
-START_TEST(folding_keeps_order)
+TEST(folding_keeps_order)
 {
     for (int ranks = 1; ranks <= MOST_RANKS; ranks++)
         for (int goal = (ranks + 1) / 2; goal <= ranks; goal++) {
@@ -33,9 +33,8 @@ START_TEST(folding_keeps_order)
             quiet_check(next == goal, "p %d to %d: %d", ranks, goal, next);
         }
 }
-END_TEST
 
-START_TEST(skips_are_known)
+TEST(skips_are_known)
 {
     static const int of_12[] = { 1, 2, 3, 6, 12 }, of_17[] = { 1, 2, 3, 5, 9, 17 },
                      of_33[] = { 1, 2, 3, 5, 9, 17, 33 };
@@ -49,7 +48,6 @@ START_TEST(skips_are_known)
     ck_assert_int_eq(collopt_skips(33, skip), 6);
     ck_assert_mem_eq(skip, of_33, sizeof of_33);
 }
-END_TEST
 
 struct shape {
     int lo, hi, root, which;    /* WHICH: of two trees; 2: the balanced one */
@@ -100,7 +98,7 @@ static void check_tree(struct shape k)
 
 /* Halves for lambda 1, Fibonacci's numbers for 2; and all that an int can count fits the array,
  * whatever lambda is. */
-START_TEST(postal_reach_is_known)
+TEST(postal_reach_is_known)
 {
     static const int known[][8] = { { 1, 2, 4, 8, 16, 32, 64, 128 },
                                     { 1, 1, 2, 3, 5, 8, 13, 21 },
@@ -120,9 +118,8 @@ START_TEST(postal_reach_is_known)
     }
     ck_assert_int_eq(collopt_postal_reach(1, COLLOPT_MOST_LAMBDA, reach), 0);
 }
-END_TEST
 
-START_TEST(trees_are_in_order)
+TEST(trees_are_in_order)
 {
     for (int ranks = 1; ranks <= MOST_RANKS; ranks++) {
         for (int which = 0; which < 2; which++)
@@ -131,9 +128,8 @@ START_TEST(trees_are_in_order)
             check_tree((struct shape){ 0, ranks, root, 2 });
     }
 }
-END_TEST
 
-START_TEST(no_rank_has_children_in_both_of_two_trees)
+TEST(no_rank_has_children_in_both_of_two_trees)
 {
     for (int ranks = 2; ranks <= MOST_RANKS; ranks += 2)
         for (int rank = 0; rank < ranks; rank++) {
@@ -143,7 +139,6 @@ START_TEST(no_rank_has_children_in_both_of_two_trees)
             ck_assert((a.left < 0 && a.right < 0) || (b.left < 0 && b.right < 0));
         }
 }
-END_TEST
 
 /* Parents send after their children; what comes from two children differs in colour, and what goes
  * to two parents. */
@@ -179,16 +174,15 @@ static void check_slots(int ranks, int rank, int lag)
     quiet_check((slots[0].up - slots[1].up) % 2, "p %d rank %d sends twice in a slot", ranks, rank);
 }
 
-START_TEST(two_trees_are_coloured)
+TEST(two_trees_are_coloured)
 {
     for (int ranks = 2; ranks <= MOST_RANKS; ranks++)
         for (int rank = 0; rank < ranks; rank++)
             for (int lag = 2; lag <= 4; lag += 2)
                 check_slots(ranks, rank, lag);
 }
-END_TEST
 
-START_TEST(two_trees_are_known)
+TEST(two_trees_are_known)
 {
     static const int a[] = { 1, 3, 1, 7, 5, 3, 5, -1, 9, 7 },
                      b[] = { 2, 0, -1, 4, 6, 4, 2, 8, 6, 8 };
@@ -201,12 +195,11 @@ START_TEST(two_trees_are_known)
     for (int rank = 0; rank < 9; rank++)
         ck_assert_int_eq(collopt_two_tree(0, 9, false, rank).parent, odd[rank]);
 }
-END_TEST
 
 static const struct collopt_topology one_node = { .nodes = 1 };
 static const struct collopt_problem anywhere = { .ranks = 4, .topology = &one_node };
 
-START_TEST(segments_are_bounded)
+TEST(segments_are_bounded)
 {
     static const size_t counts[] = { 0, 1, 100, 1 << 20, (size_t)1 << 40 };
 
@@ -225,7 +218,6 @@ START_TEST(segments_are_bounded)
     ck_assert_uint_le(collopt_preset_segment(&anywhere, 1000, 1e6),
                       collopt_preset_segment(&anywhere, 10, 1e6));
 }
-END_TEST
 
 /* A node holds half, rounded up, after each step; whoever gets a block in a step still has it to
  * hand on. */
@@ -250,7 +242,7 @@ static void check_swing(int nodes)
     ck_assert_int_eq(handed_on[q], 1);
 }
 
-START_TEST(swings_halve)
+TEST(swings_halve)
 {
     static const int distance[] = { 1, -1, 3, -5, 11, -21, 43 };
 
@@ -261,10 +253,9 @@ START_TEST(swings_halve)
     check_swing(65536);
     check_swing(65522);
 }
-END_TEST
 
 /* The window of a position holds just those blocks that the table says are still held. */
-START_TEST(swing_positions_are_windows)
+TEST(swing_positions_are_windows)
 {
     static const int of_8[] = { 0, 4, 6, 1, 3, 7, 5, 2 },
                      of_16[] = { 0, 8, 12, 2, 5, 14, 9, 7, 3, 11, 15, 1, 6, 13, 10, 4 };
@@ -288,7 +279,6 @@ START_TEST(swing_positions_are_windows)
             }
     }
 }
-END_TEST
 
 static bool has_larger_prime(int n, int than)
 {
@@ -335,16 +325,15 @@ static bool are_factors(struct collopt_levels f, int ranks, int radix)
         && is_read_back(f);
 }
 
-START_TEST(levels_multiply_to_the_ranks)
+TEST(levels_multiply_to_the_ranks)
 {
     for (int ranks = 1; ranks <= 4096; ranks++)
         for (int radix = 2; radix <= COLLOPT_FOLD_OPERANDS; radix++)
             if (!are_factors(collopt_factors(ranks, radix), ranks, radix))
                 ck_abort_msg("%d ranks by up to %d", ranks, radix);
 }
-END_TEST
 
-START_TEST(grids_have_coordinates)
+TEST(grids_have_coordinates)
 {
     struct collopt_grid g;
 
@@ -360,7 +349,6 @@ START_TEST(grids_have_coordinates)
                 ck_assert_int_eq(collopt_grid_moved(&g, rank, 1, 2), rank + (2 - b) * 2);
             }
 }
-END_TEST
 
 /* Links from place A of a group of N to place B; RING: its ends are neighbours. */
 static int links(int a, int b, int n, bool ring)
@@ -394,7 +382,7 @@ static void check_order(const struct collopt_topology *t, int width, int n, bool
 }
 
 /* Along 8x5x4, a ring, a line and a ring. */
-START_TEST(the_farthest_are_first)
+TEST(the_farthest_are_first)
 {
     struct collopt_topology t = { .nodes = 160, .wired = true, .rings = 1 | 1 << 2,
                                   .dims = 8 | 5 << COLLOPT_SIDE_BITS | 4 << 2 * COLLOPT_SIDE_BITS };
@@ -413,9 +401,8 @@ START_TEST(the_farthest_are_first)
     t.wired = false;            /* the program's grid, whose links nobody knows */
     check_order(&t, 1, 4, false, false);
 }
-END_TEST
 
-START_TEST(preset_dims_are_nearly_square)
+TEST(preset_dims_are_nearly_square)
 {
     static const struct {
         int ranks, each, longer, shorter;       /* 0, 0: none; SHORTER 1: one side */
@@ -436,7 +423,6 @@ START_TEST(preset_dims_are_nearly_square)
                       "dims of %d in multiples of %d", known[i].ranks, known[i].each);
     }
 }
-END_TEST
 
 /* Levels end where the sides of the grid do, from the last side on or from the outermost. */
 static void check_along_sides(size_t list, const int side[3], bool outermost_first)
@@ -503,7 +489,7 @@ static bool is_listed(const struct collopt_algorithm *a, const int side[3])
 }
 
 /* Whatever a list multiplies to, presets look at it before it is refused. */
-START_TEST(long_lists_are_refused)
+TEST(long_lists_are_refused)
 {
     const size_t lists[] = { 0x88888888888, 0x8888888888888888, 0x88888, 2, 0x2222222222222222 };
     int refused = 0;
@@ -533,9 +519,8 @@ START_TEST(long_lists_are_refused)
     }
     ck_assert_int_eq(refused, 9 * 5);
 }
-END_TEST
 
-START_TEST(radices_go_along_sides)
+TEST(radices_go_along_sides)
 {
     static const int sides[][3] = { { 16, 8, 8 }, { 8, 8, 16 }, { 2, 16, 6 },
                                     { 5, 12, 7 }, { 8, 8, 8 },  { 11, 4, 4 } };
@@ -558,10 +543,9 @@ START_TEST(radices_go_along_sides)
     ck_assert_int_eq(asked, 6 * 9);
     ck_assert_int_ge(listed, 12);
 }
-END_TEST
 
 /* Dims that do not make up the ranks are refused with a reason. */
-START_TEST(dims_that_do_not_fit_are_refused)
+TEST(dims_that_do_not_fit_are_refused)
 {
     static const struct collopt_topology one = { .nodes = 1 };
     int asked = 0;
@@ -592,36 +576,8 @@ START_TEST(dims_that_do_not_fit_are_refused)
     }
     ck_assert_int_gt(asked, 0);
 }
-END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("helpers");
-    TCase *tcase = tcase_create("helpers");
-    SRunner *runner = srunner_create(suite);
-    int failed;
-
-    tcase_set_timeout(tcase, 60);
-    tcase_add_test(tcase, folding_keeps_order);
-    tcase_add_test(tcase, skips_are_known);
-    tcase_add_test(tcase, postal_reach_is_known);
-    tcase_add_test(tcase, trees_are_in_order);
-    tcase_add_test(tcase, no_rank_has_children_in_both_of_two_trees);
-    tcase_add_test(tcase, two_trees_are_coloured);
-    tcase_add_test(tcase, two_trees_are_known);
-    tcase_add_test(tcase, segments_are_bounded);
-    tcase_add_test(tcase, swings_halve);
-    tcase_add_test(tcase, swing_positions_are_windows);
-    tcase_add_test(tcase, levels_multiply_to_the_ranks);
-    tcase_add_test(tcase, grids_have_coordinates);
-    tcase_add_test(tcase, the_farthest_are_first);
-    tcase_add_test(tcase, preset_dims_are_nearly_square);
-    tcase_add_test(tcase, long_lists_are_refused);
-    tcase_add_test(tcase, radices_go_along_sides);
-    tcase_add_test(tcase, dims_that_do_not_fit_are_refused);
-    suite_add_tcase(suite, tcase);
-    srunner_run_all(runner, CK_NORMAL);
-    failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return suite_run("helpers");
 }

@@ -2,7 +2,6 @@
  * of their own collectives, and when the choice goes to them. */
 #include "config.h"
 
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,6 +17,7 @@
 #include "shared/rules_check.h"
 #include "settings/rules.h"
 #include "topology/topology.h"
+#include "suite.h"
 
 enum { MOST = 512 };
 
@@ -57,7 +57,7 @@ static struct collopt_problem problem(struct setting *s, enum collopt_collective
 
 /* ---- whose library --------------------------------------------------------------------------- */
 
-START_TEST(libraries)
+TEST(libraries)
 {
     ck_assert_int_eq(collopt_mpi_of("Open MPI v4.1.4, package: Debian OpenMPI, ident: 4.1.4"),
                      COLLOPT_OPENMPI);
@@ -76,7 +76,6 @@ START_TEST(libraries)
     ck_assert_int_eq(collopt_mpi_of(""), COLLOPT_OTHER_MPI);
     ck_assert_int_eq(collopt_mpi_of(NULL), COLLOPT_OTHER_MPI);
 }
-END_TEST
 
 #define O   COLLOPT_OPENMPI
 #define H   COLLOPT_MPICH
@@ -114,7 +113,7 @@ static const struct collopt_fragments *shipped_fragments(const char *name)
 #define SHIPPED(name) COLLOPT_SOURCE "/data/collopt/" name
 
 /* Without a file the model decides; a rule is for ranks that share processors, or for all. */
-START_TEST(measured_rules)
+TEST(measured_rules)
 {
     struct setting s = { .mpi = COLLOPT_OPENMPI, .ranks = 8 };
     struct collopt_problem p = problem(&s, COLLOPT_REDUCE_SCATTER_BLOCK, 4096, true);
@@ -138,7 +137,6 @@ START_TEST(measured_rules)
     collopt_select(&p, &d);
     ck_assert_msg(strncmp(d.why, "predicted ", 10) == 0, "%s", d.why);
 }
-END_TEST
 
 /* The piece that messages of so many bytes are cut into; 0: they are not. */
 static size_t piece_of(const struct collopt_problem *p, size_t bytes)
@@ -161,7 +159,7 @@ static size_t longest_piece(const struct collopt_problem *p)
     return piece_of(p, p->count * p->size);
 }
 
-START_TEST(messages_on_a_node)
+TEST(messages_on_a_node)
 {
     struct setting s = { .mpi = COLLOPT_OPENMPI, .ranks = 2 };
     struct collopt_problem p = problem(&s, COLLOPT_SCAN, 16 M, false);
@@ -201,9 +199,8 @@ START_TEST(messages_on_a_node)
     ck_assert_uint_eq(piece_of(&p, 16 K), 0);
     ck_assert_uint_eq(longest_piece(&p), 0);
 }
-END_TEST
 
-START_TEST(messages_over_tcp)
+TEST(messages_over_tcp)
 {
     struct setting s = { .mpi = COLLOPT_OPENMPI, .network = COLLOPT_TCP, .ranks = 8, .each = 1 };
     struct collopt_problem p = problem(&s, COLLOPT_SCAN, 1 M, false);
@@ -225,7 +222,6 @@ START_TEST(messages_over_tcp)
     p = problem(&s, COLLOPT_SCAN, 1 M, false);
     ck_assert_uint_eq(longest_piece(&p), 0);
 }
-END_TEST
 
 /* ---- measured times -------------------------------------------------------------------------- */
 
@@ -257,7 +253,7 @@ static const struct {
     { O, 4, 0, true, false, 1 K, 0 },
 };
 
-START_TEST(measured)
+TEST(measured)
 {
     struct collopt_machine_file *f = parse(times);
 
@@ -278,7 +274,6 @@ START_TEST(measured)
     }
     collopt_machine_free(f);
 }
-END_TEST
 
 static const struct {
     const char *text, *says;
@@ -320,7 +315,7 @@ static const struct {
       "4: too many lines of fragments: up to 3 of a collective on the same ranks" },
 };
 
-START_TEST(mistakes)
+TEST(mistakes)
 {
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
         ck_assert_msg(!parse(refused[i].text), "%s", refused[i].text);
@@ -328,10 +323,9 @@ START_TEST(mistakes)
                       refused[i].text, told);
     }
 }
-END_TEST
 
 /* What is written is read again, and is part of what ranks compare. */
-START_TEST(writing)
+TEST(writing)
 {
     struct collopt_machine_file *f = parse(times), *again, *other;
     char *text = NULL;
@@ -351,10 +345,9 @@ START_TEST(writing)
     collopt_machine_free(f);
     free(text);
 }
-END_TEST
 
 /* Faster by a little is not enough. */
-START_TEST(choosing)
+TEST(choosing)
 {
     struct setting s = { .mpi = COLLOPT_OPENMPI,
                          .ranks = 16,
@@ -380,7 +373,6 @@ START_TEST(choosing)
                       && strstr(d.why, ", predicted "),
                   "%s", d.why);
 }
-END_TEST
 
 /* ---- what the network reduces ---- */
 
@@ -407,7 +399,7 @@ static bool setting_of(const char *name, char *value, size_t size)
 }
 
 /* A library counts where it is switched on, and for Open MPI where it goes before coll/tuned. */
-START_TEST(offloads)
+TEST(offloads)
 {
     static const struct {
         const char *name, *given[6];
@@ -450,10 +442,9 @@ START_TEST(offloads)
             ck_assert_msg(found == 0, "%zu: %s", i, found ? collopt_offloads[found - 1].name : "");
     }
 }
-END_TEST
 
 /* Between nodes, an Allreduce or a Reduce of an operation of MPI's. */
-START_TEST(offloaded)
+TEST(offloaded)
 {
     static const int node[4] = { 0, 0, 1, 1 };
     static const struct collopt_offload short_ones = { .name = "X", .reduce = false, .bytes = 64 },
@@ -497,29 +488,8 @@ START_TEST(offloaded)
     collopt_select(&p, &d);
     ck_assert(d.choice.algorithm && !d.offloaded);
 }
-END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("host_times");
-    TCase *tc = tcase_create("host_times");
-    SRunner *runner = srunner_create(suite);
-    int failed;
-
-    tcase_add_test(tc, libraries);
-    tcase_add_test(tc, measured_rules);
-    tcase_add_test(tc, messages_on_a_node);
-    tcase_add_test(tc, messages_over_tcp);
-    tcase_add_test(tc, measured);
-    tcase_add_test(tc, mistakes);
-    tcase_add_test(tc, writing);
-    tcase_add_test(tc, choosing);
-    tcase_add_test(tc, offloads);
-    tcase_add_test(tc, offloaded);
-    tcase_set_timeout(tc, 60);
-    suite_add_tcase(suite, tc);
-    srunner_run_all(runner, CK_NORMAL);
-    failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return suite_run("host_times");
 }

@@ -3,7 +3,6 @@
  * order, and the directory by which they are found. */
 #include "config.h"
 
-#include <check.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
@@ -13,6 +12,7 @@
 
 #include "shm/journal.h"
 #include "shm/segment.h"
+#include "suite.h"
 
 enum { SEGMENT = (1 << 20) + 9, RECORDS = 20000, READERS = 3, NUMBER = 300, OWNER = 0 };
 
@@ -97,7 +97,7 @@ static void *read_all(void *data)
     return NULL;
 }
 
-START_TEST(records_arrive_in_order)
+TEST(records_arrive_in_order)
 {
     struct reading reading[READERS] = { { .wrong = 0 } };
     struct collopt_journal j;
@@ -122,7 +122,6 @@ START_TEST(records_arrive_in_order)
     ck_assert(collopt_journal_close(&j));
     collopt_segment_drop();
 }
-END_TEST
 
 static void open_all(struct collopt_reader *r)
 {
@@ -131,7 +130,7 @@ static void open_all(struct collopt_reader *r)
 }
 
 /* A block is not used again before each reader, and the owner, has passed it. */
-START_TEST(memory_is_reused_when_all_have_passed)
+TESTS(memory_is_reused_when_all_have_passed, 0, READERS)
 {
     enum { BLOCK = 100000, SEVERAL = 20 };
     struct collopt_reader r[READERS];
@@ -162,10 +161,9 @@ START_TEST(memory_is_reused_when_all_have_passed)
     ck_assert_ptr_eq(collopt_journal_payload(&j, BLOCK), first);
     collopt_segment_drop();
 }
-END_TEST
 
 /* What is written and read in turn needs no more memory with time. */
-START_TEST(memory_is_bounded)
+TEST(memory_is_bounded)
 {
     struct collopt_reader r[READERS];
     struct collopt_journal j;
@@ -191,7 +189,6 @@ START_TEST(memory_is_bounded)
     ck_assert(collopt_journal_close(&j));
     collopt_segment_drop();
 }
-END_TEST
 
 /* Bytes of the segment that have memory. */
 static size_t allocated(void)
@@ -203,7 +200,7 @@ static size_t allocated(void)
 }
 
 /* Memory of many long records at once is given back, and can be used again. */
-START_TEST(unused_memory_is_given_back)
+TEST(unused_memory_is_given_back)
 {
     enum { BLOCK = 5 << 20, BLOCKS = 6, KEPT = 64 / 16 * SEGMENT };
     struct collopt_reader r[READERS];
@@ -234,11 +231,10 @@ START_TEST(unused_memory_is_given_back)
     }
     collopt_segment_drop();
 }
-END_TEST
 
 /* The number stands for this journal until the last reader has closed it, also one that came after
  * the owner wanted to close it. */
-START_TEST(closed_when_all_have_closed)
+TEST(closed_when_all_have_closed)
 {
     struct collopt_reader r[READERS];
     struct collopt_journal j, next;
@@ -260,12 +256,11 @@ START_TEST(closed_when_all_have_closed)
     ck_assert_ptr_null(collopt_reader_look(&r[1]));
     collopt_segment_drop();
 }
-END_TEST
 
 static const size_t sizes[] = { 65536, SEGMENT };
 
 /* Without room there is no payload, and what is written later is right. */
-START_TEST(no_room)
+TESTS(no_room, 0, 2)
 {
     const size_t block = 64 / 4 * sizes[_i];
     struct collopt_reader r[READERS];
@@ -292,26 +287,8 @@ START_TEST(no_room)
     ck_assert_ptr_nonnull(collopt_journal_payload(&j, block / 2 + 1));
     collopt_segment_drop();
 }
-END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("journal");
-    TCase *tcase = tcase_create("journal");
-    SRunner *runner;
-    int failed;
-
-    tcase_set_timeout(tcase, 120);
-    tcase_add_test(tcase, records_arrive_in_order);
-    tcase_add_loop_test(tcase, memory_is_reused_when_all_have_passed, 0, READERS);
-    tcase_add_test(tcase, memory_is_bounded);
-    tcase_add_test(tcase, unused_memory_is_given_back);
-    tcase_add_test(tcase, closed_when_all_have_closed);
-    tcase_add_loop_test(tcase, no_room, 0, 2);
-    suite_add_tcase(suite, tcase);
-    runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed > 0;
+    return suite_run("journal");
 }

@@ -2,7 +2,6 @@
  * particular. */
 #include "config.h"
 
-#include <check.h>
 #include <fenv.h>
 #include <math.h>
 #include <pthread.h>
@@ -18,6 +17,7 @@
 #include "kernels/exact_words.h"
 #include "kernels/isa.h"
 #include "kernels/kernels.h"
+#include "suite.h"
 
 enum { COMBINATIONS = COLLOPT_OP_USER * COLLOPT_TYPE_NONE };
 
@@ -42,7 +42,7 @@ static bool use(const struct collopt_isa *isa)
 }
 
 /* one test for each instruction set */
-START_TEST(all_combinations)
+TESTS(all_combinations, 0, isas())
 {
     const struct collopt_isa *isa = &collopt_isas[_i];
     char message[256];
@@ -66,19 +66,17 @@ START_TEST(all_combinations)
     printf("%s ran: %d combinations\n", isa->name, ran);
     ck_assert_int_gt(ran, 0);
 }
-END_TEST
 
 /* one test for each instruction set */
-START_TEST(exact_totals)
+TESTS(exact_totals, 0, isas())
 {
     char message[400];
 
     if (use(&collopt_isas[_i]))
         ck_assert_msg(total_cases_run(message, sizeof message) == 0, "%s", message);
 }
-END_TEST
 
-START_TEST(exact_rows)
+TEST(exact_rows)
 {
     char message[512];
 
@@ -88,10 +86,9 @@ START_TEST(exact_rows)
         else
             ck_assert_uint_eq(collopt_exact_row(type, 2), 0);
 }
-END_TEST
 
 /* one test for each instruction set */
-START_TEST(exact_sums)
+TESTS(exact_sums, 0, isas())
 {
     const struct collopt_isa *isa = &collopt_isas[_i];
     char message[512];
@@ -109,7 +106,6 @@ START_TEST(exact_sums)
     }
     ck_assert_ptr_null(collopt_exact_kernel(COLLOPT_TYPE_NONE));
 }
-END_TEST
 
 /* ---- algebra, by hand ---- */
 
@@ -142,7 +138,7 @@ static void everywhere(enum collopt_op op, enum collopt_type type, const void *l
     everywhere(COLLOPT_##op, COLLOPT_##type, &(ctype){ left }, &(ctype){ right }, \
                &(ctype){ result })
 
-START_TEST(integers_wrap)
+TEST(integers_wrap)
 {
     EVERYWHERE(SUM, INT8, int8_t, 100, 100, -56);
     EVERYWHERE(SUM, UINT8, uint8_t, 200, 100, 44);
@@ -154,9 +150,8 @@ START_TEST(integers_wrap)
     EVERYWHERE(PROD, INT32, int32_t, INT32_MIN, -1, INT32_MIN);
     EVERYWHERE(PROD, UINT64, uint64_t, UINT64_MAX, UINT64_MAX, 1);
 }
-END_TEST
 
-START_TEST(unsigned_compare)
+TEST(unsigned_compare)
 {
     EVERYWHERE(MAX, UINT8, uint8_t, 0x80, 1, 0x80);
     EVERYWHERE(MIN, UINT16, uint16_t, 0x8000, 1, 1);
@@ -164,9 +159,8 @@ START_TEST(unsigned_compare)
     EVERYWHERE(MIN, UINT64, uint64_t, UINT64_C(1) << 63, 1, 1);
     EVERYWHERE(MIN, INT64, int64_t, INT64_MIN, 1, INT64_MIN);
 }
-END_TEST
 
-START_TEST(logical_results)
+TEST(logical_results)
 {
     EVERYWHERE(LAND, INT32, int32_t, 2, 1, 1);
     EVERYWHERE(LAND, INT8, int8_t, -1, 0, 0);
@@ -176,9 +170,8 @@ START_TEST(logical_results)
     EVERYWHERE(LAND, LOGICAL8, uint64_t, UINT64_MAX, 1, 1);
     EVERYWHERE(LOR, BOOL, uint8_t, 0, 1, 1);
 }
-END_TEST
 
-START_TEST(least_and_greatest)
+TEST(least_and_greatest)
 {
     float nan = -NAN, canonical = NAN;
 
@@ -191,7 +184,6 @@ START_TEST(least_and_greatest)
         EVERYWHERE(MIN, BFLOAT16, uint16_t, swap ? 0xffc1 : 0, swap ? 0 : 0xffc1, 0x7fc0);
     }
 }
-END_TEST
 
 #define PAIRS(op, type, ctype, v, i, w, j, x, k) \
     do { \
@@ -203,7 +195,7 @@ END_TEST
         everywhere(COLLOPT_##op, COLLOPT_##type, &left, &right, &result); \
     } while (0)
 
-START_TEST(ties_go_to_the_lowest_index)
+TEST(ties_go_to_the_lowest_index)
 {
     PAIRS(MAXLOC, DOUBLE_INT, struct collopt_double_int, 3, 7, 3, 2, 3, 2);
     PAIRS(MINLOC, DOUBLE_INT, struct collopt_double_int, 3, -7, 3, 2, 3, -7);
@@ -216,9 +208,8 @@ START_TEST(ties_go_to_the_lowest_index)
     PAIRS(MAXLOC, FLOAT_INT, struct collopt_float_int, INFINITY, 0, NAN, 9, NAN, 9);
     PAIRS(MINLOC, DOUBLE_INT, struct collopt_double_int, NAN, 8, NAN, 1, NAN, 1);
 }
-END_TEST
 
-START_TEST(infinite_products)
+TEST(infinite_products)
 {
     union {
         double part[2];
@@ -233,12 +224,11 @@ START_TEST(infinite_products)
         ck_assert_msg(isinf(d.part[0]) || isinf(d.part[1]), "(inf,inf) * 1 isa %s", isa->name);
     }
 }
-END_TEST
 
 /* Operands that would count as zero, results that would be made zero, were the processor told to
  * flush: gcc's -ffast-math, when it links, tells every thread to. Compared with a reference of the
  * same process nobody would see it. */
-START_TEST(subnormal_numbers_are_kept)
+TEST(subnormal_numbers_are_kept)
 {
     EVERYWHERE(SUM, DOUBLE, double, 0x1p-1074, 0x1p-1074, 0x1p-1073);
     EVERYWHERE(SUM, DOUBLE, double, 0x1p-1023, 0x1p-1023, 0x1p-1022);
@@ -280,11 +270,10 @@ START_TEST(subnormal_numbers_are_kept)
     EVERYWHERE(PROD, COMPLEX_FLOAT, float _Complex, 0x1p-149f + 0x1p-148fi, 0x1p30f,
                0x1p-119f + 0x1p-118fi);
 }
-END_TEST
 
 /* ---- tables ---- */
 
-START_TEST(what_mpi_allows)
+TEST(what_mpi_allows)
 {
     ck_assert(collopt_valid(COLLOPT_SUM, COLLOPT_CLASS_COMPLEX));
     ck_assert(!collopt_valid(COLLOPT_MAX, COLLOPT_CLASS_COMPLEX));
@@ -297,9 +286,8 @@ START_TEST(what_mpi_allows)
     ck_assert(!collopt_valid(COLLOPT_REPLACE, COLLOPT_CLASS_C_INTEGER));
     ck_assert(!collopt_valid(COLLOPT_OP_USER, COLLOPT_CLASS_C_INTEGER));
 }
-END_TEST
 
-START_TEST(names_lead_back)
+TEST(names_lead_back)
 {
     for (enum collopt_op op = 0; op < COLLOPT_OP_USER; op++)
         ck_assert_int_eq(collopt_op_named(collopt_op_name(op)), op);
@@ -311,7 +299,6 @@ START_TEST(names_lead_back)
     ck_assert_ptr_null(collopt_kernel(COLLOPT_OP_USER, COLLOPT_INT32));
     ck_assert_ptr_null(collopt_kernel(COLLOPT_SUM, COLLOPT_BYTE));
 }
-END_TEST
 
 /* ---- gaps ---- */
 
@@ -351,7 +338,7 @@ static const struct {
 };
 
 /* What is read and written back loses what the other thread wrote meanwhile. */
-START_TEST(gaps_are_not_written)
+TEST(gaps_are_not_written)
 {
     static const enum collopt_op ops[] = { COLLOPT_MINLOC, COLLOPT_MAXLOC, COLLOPT_REPLACE };
     static unsigned char vector[2][PAIRS * 32];
@@ -382,7 +369,6 @@ START_TEST(gaps_are_not_written)
                           collopt_type_name(gaps[g].type), o.lost);
         }
 }
-END_TEST
 
 /* ---- choice ---- */
 
@@ -455,7 +441,7 @@ static void raises_nothing(const struct collopt_kernel *kernel, enum collopt_typ
 
 /* Ones are combined without rounding, and what is around the vectors is not looked at: a program
  * may trap exceptions.  One test for each instruction set. */
-START_TEST(exact_data_raise_nothing)
+TESTS(exact_data_raise_nothing, 0, isas())
 {
     const struct collopt_isa *isa = &collopt_isas[_i];
 
@@ -473,9 +459,8 @@ START_TEST(exact_data_raise_nothing)
             raises_nothing(collopt_exact_kernel((enum collopt_type)type), (enum collopt_type)type,
                            isa->name, "exact sum");
 }
-END_TEST
 
-START_TEST(choice_of_instruction_set)
+TEST(choice_of_instruction_set)
 {
     struct collopt_processor here, without_f16c, without_fma, plain = { .near_cache = 0 };
     char message[256] = "";
@@ -505,40 +490,9 @@ START_TEST(choice_of_instruction_set)
     without_fma.fma = false;
     ck_assert_str_ne(collopt_isa_best(&without_fma)->name, "avx2");
 }
-END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("kernels");
-    TCase *cases = tcase_create("cases"), *rules = tcase_create("rules");
-
-    tcase_set_timeout(cases, 0);
-    tcase_add_loop_test(cases, all_combinations, 0, isas());
-    tcase_add_loop_test(cases, exact_sums, 0, isas());
-    tcase_add_test(cases, exact_rows);
-    tcase_add_loop_test(cases, exact_totals, 0, isas());
-    tcase_add_loop_test(cases, exact_data_raise_nothing, 0, isas());
-    suite_add_tcase(suite, cases);
-
-    tcase_add_test(rules, integers_wrap);
-    tcase_add_test(rules, unsigned_compare);
-    tcase_add_test(rules, logical_results);
-    tcase_add_test(rules, least_and_greatest);
-    tcase_add_test(rules, ties_go_to_the_lowest_index);
-    tcase_add_test(rules, infinite_products);
-    tcase_add_test(rules, subnormal_numbers_are_kept);
-    tcase_add_test(rules, what_mpi_allows);
-    tcase_add_test(rules, names_lead_back);
-    tcase_add_test(rules, gaps_are_not_written);
-    tcase_add_test(rules, choice_of_instruction_set);
-    suite_add_tcase(suite, rules);
-
-    SRunner *runner = srunner_create(suite);
-
-    srunner_run_all(runner, CK_ENV);
-
-    int failed = srunner_ntests_failed(runner);
-
-    srunner_free(runner);
-    return failed != 0;
+    tcase_set_timeout(suite_tests(), 0);
+    return suite_run("kernels");
 }

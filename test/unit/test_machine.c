@@ -4,8 +4,8 @@
 
 #include "model/machine.h"
 #include "settings/settings.h"
+#include "suite.h"
 
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,7 +32,7 @@ static bool near(double a, double b)
     return a <= b * 1.000001 && a >= b * 0.999999;
 }
 
-START_TEST(reading)
+TEST(reading)
 {
     struct collopt_machine_file *f = parse("# two nodes\n\n"
                                            "net.latency = 1.25 us   # 1.2 to 1.3\r\n"
@@ -56,7 +56,6 @@ START_TEST(reading)
     ck_assert_int_eq(__builtin_popcount(f->given), 8);
     collopt_machine_free(f);
 }
-END_TEST
 
 static const struct {
     const char *text, *says;
@@ -101,12 +100,11 @@ static const struct {
       "8; machines are plain text\n" },
 };
 
-START_TEST(refusals)
+TESTS(refusals, 0, sizeof refused / sizeof *refused)
 {
     ck_assert(parse(refused[_i].text) == NULL);
     ck_assert_msg(strcmp(told, refused[_i].says) == 0, "%s gives %s", refused[_i].text, told);
 }
-END_TEST
 
 /* What was written as TEXT; to be freed. */
 static char *written(const struct collopt_machine *m, unsigned given, const char *const *comment)
@@ -120,7 +118,7 @@ static char *written(const struct collopt_machine *m, unsigned given, const char
     return text;
 }
 
-START_TEST(writing)
+TEST(writing)
 {
     const struct collopt_machine m = {
         .way = { { .latency = 40e-9, .overhead = 1e-9, .byte = 1 / 20e9 },
@@ -162,9 +160,8 @@ START_TEST(writing)
     free(text);
     collopt_machine_free(f);
 }
-END_TEST
 
-START_TEST(shipped_ones_can_be_written)
+TESTS(shipped_ones_can_be_written, 0, COLLOPT_NETWORKS)
 {
     char *text = written(&collopt_bundled_machines[_i], (1u << COLLOPT_MACHINE_KEYS) - 1, NULL);
     struct collopt_machine_file *f = parse(text);
@@ -173,9 +170,8 @@ START_TEST(shipped_ones_can_be_written)
     collopt_machine_free(f);
     free(text);
 }
-END_TEST
 
-START_TEST(picking)
+TEST(picking)
 {
     struct collopt_machine_file *f = parse("net.latency = 7 us\n");
     struct collopt_machine m;
@@ -187,7 +183,6 @@ START_TEST(picking)
     ck_assert(m.hop == collopt_bundled_machines[COLLOPT_TORUS].hop);
     collopt_machine_free(f);
 }
-END_TEST
 
 /* ---- as a setting ---------------------------------------------------------------------------- */
 
@@ -215,7 +210,7 @@ static int settings_with(struct collopt_settings *s, const char *text)
     return collopt_settings_from(s, environment, note);
 }
 
-START_TEST(settings)
+TEST(settings)
 {
     struct collopt_settings none, a, b;
     char want[256];
@@ -246,25 +241,8 @@ START_TEST(settings)
     unlink(want);
     rmdir(folder);
 }
-END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("machine");
-    TCase *c = tcase_create("machine");
-    SRunner *runner;
-    int failed;
-
-    tcase_add_test(c, reading);
-    tcase_add_loop_test(c, refusals, 0, (int)(sizeof refused / sizeof *refused));
-    tcase_add_test(c, writing);
-    tcase_add_loop_test(c, shipped_ones_can_be_written, 0, COLLOPT_NETWORKS);
-    tcase_add_test(c, picking);
-    tcase_add_test(c, settings);
-    suite_add_tcase(suite, c);
-    runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return suite_run("machine");
 }

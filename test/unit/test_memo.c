@@ -3,8 +3,8 @@
 #include "config.h"
 
 #include "base/memo.h"
+#include "suite.h"
 
-#include <check.h>
 #include <stdint.h>
 #include <stdlib.h>
 
@@ -53,7 +53,7 @@ static void add(struct collopt_memo *m, size_t key, size_t hashes, size_t weight
 
 /* As plan.c does it for roots that rotate, in several sorts of calls: plans are made in the first
  * round only. */
-START_TEST(rotation)
+TESTS(rotation, 0, 7)
 {
     enum { SORTS = 4, ROUNDS = 4 };
     static const size_t sizes[] = { 1, 2, 63, 64, 257, 1000, 5000 };
@@ -75,11 +75,10 @@ START_TEST(rotation)
     ck_assert_uint_eq(drop(&m, 0, 0), made);
     collopt_memo_end(&m);
 }
-END_TEST
 
 /* Of more than there is room for the most is kept, whatever weighs how much; nothing else is found
  * than what was added. */
-START_TEST(bounds)
+TESTS(bounds, 0, 3)
 {
     enum { KEYS = 3000, MOST = 700, WEIGHT = 5000 };
     const size_t hashes = _i == 0 ? 1 : _i == 1 ? 100 : SIZE_MAX;
@@ -118,20 +117,8 @@ START_TEST(bounds)
     ck_assert_uint_eq(drop(&m, 0, 0), n);
     collopt_memo_end(&m);
 }
-END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("memo");
-    TCase *t = tcase_create("memo");
-    SRunner *runner = srunner_create(suite);
-    int failed;
-
-    tcase_add_loop_test(t, rotation, 0, 7);
-    tcase_add_loop_test(t, bounds, 0, 3);
-    suite_add_tcase(suite, t);
-    srunner_run_all(runner, CK_ENV);
-    failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return suite_run("memo");
 }

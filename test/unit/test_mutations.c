@@ -8,7 +8,6 @@
  * implies. */
 #include "config.h"
 
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,6 +16,7 @@
 #include "schedule/bound.h"
 #include "schedule/descriptor.h"
 #include "schedule/problem.h"
+#include "suite.h"
 #include "trial.h"
 
 /* ---- programs that can be changed ------------------------------------------------------------ */
@@ -691,7 +691,7 @@ static bool keeps_a_part(const struct collopt_algorithm *a)
             || (!strcmp(a->name, "node_aware") && a->collective != COLLOPT_REDUCE));
 }
 
-START_TEST(spoilt_programs_are_refused)
+TESTS(spoilt_programs_are_refused, 0, trial_algorithms())
 {
     static const int ranks[] = { 2, 3, 4, 5, 7, 8 };
     const struct collopt_algorithm *a = collopt_algorithms[_i];
@@ -729,24 +729,8 @@ START_TEST(spoilt_programs_are_refused)
             fprintf(stderr, "%lu spoilt programs refused: %s %s: %s\n", h.made[c],
                     collopt_collective_names[a->collective], a->name, changes[c].name);
 }
-END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("mutations");
-    TCase *tcase = tcase_create("mutations");
-    int algorithms = 0, failed;
-
-    while (collopt_algorithms[algorithms])
-        algorithms++;
-    tcase_set_timeout(tcase, 600);
-    tcase_add_loop_test(tcase, spoilt_programs_are_refused, 0, algorithms);
-    suite_add_tcase(suite, tcase);
-
-    SRunner *runner = srunner_create(suite);
-
-    srunner_run_all(runner, CK_NORMAL);
-    failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return suite_run("mutations");
 }

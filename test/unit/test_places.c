@@ -6,8 +6,8 @@
 #include "settings/search_path.h"
 #include "settings/settings.h"
 #include "settings/bundled.h"
+#include "suite.h"
 
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,7 +62,7 @@ static int read_with(struct collopt_settings *s, const char *more)
 static const char machine[] = "net.latency = 1 us\n";
 
 /* The more is said of where it holds, the sooner. */
-START_TEST(order)
+TEST(order)
 {
     char processor[200], own[300], path[512];
     char *environment[] = { config, NULL };
@@ -89,9 +89,8 @@ START_TEST(order)
     drop("openmpi.machine");
     drop("site.machine");
 }
-END_TEST
 
-START_TEST(directories)
+TEST(directories)
 {
     char path[512];
     char *home[] = { "HOME=/home/ann", NULL },
@@ -106,9 +105,8 @@ START_TEST(directories)
     ck_assert_str_eq(collopt_system_directory() + strlen(collopt_system_directory()) - 8,
                      "/collopt");
 }
-END_TEST
 
-START_TEST(processors)
+TEST(processors)
 {
     char word[64];
 
@@ -121,10 +119,9 @@ START_TEST(processors)
     collopt_processor_word("abcdef", word, 4);
     ck_assert_str_eq(word, "abc");
 }
-END_TEST
 
 /* A variable goes before it; a mistake is told like that of a file that was named. */
-START_TEST(settings)
+TEST(settings)
 {
     struct collopt_settings s, plain;
     char named[600];
@@ -157,10 +154,9 @@ START_TEST(settings)
     drop("site.machine");
     drop("openmpi.rules");
 }
-END_TEST
 
 /* Measurements that come with collopt: for this version and this processor, and nothing else. */
-START_TEST(shipped)
+TEST(shipped)
 {
     char processor[200], data[128], path[512], name[4][300];
     char *environment[] = { data, NULL };
@@ -212,7 +208,6 @@ START_TEST(shipped)
         drop(name[i]);
     drop("openmpi.rules");
 }
-END_TEST
 
 static void remove_directory(void)
 {
@@ -223,20 +218,6 @@ static void remove_directory(void)
 
 int main(void)
 {
-    Suite *suite = suite_create("places");
-    TCase *tc = tcase_create("places");
-    SRunner *runner = srunner_create(suite);
-    int failed;
-
-    tcase_add_checked_fixture(tc, NULL, remove_directory);
-    tcase_add_test(tc, order);
-    tcase_add_test(tc, directories);
-    tcase_add_test(tc, processors);
-    tcase_add_test(tc, settings);
-    tcase_add_test(tc, shipped);
-    suite_add_tcase(suite, tc);
-    srunner_run_all(runner, CK_NORMAL);
-    failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    tcase_add_checked_fixture(suite_tests(), NULL, remove_directory);
+    return suite_run("places");
 }

@@ -2,7 +2,6 @@
  * what is wrong with those that do not quite. */
 #include "config.h"
 
-#include <check.h>
 #include <string.h>
 
 #include "shared/replay.h"
@@ -11,6 +10,7 @@
 #include "schedule/bound.h"
 #include "schedule/problem.h"
 #include "topology/topology.h"
+#include "suite.h"
 
 enum { N = 4, TMP = COLLOPT_FIRST_SLOT };
 
@@ -100,15 +100,14 @@ static void fresh(void)
     how[0] = how[1] = 0;
 }
 
-START_TEST(accepts_an_exchange)
+TEST(accepts_an_exchange)
 {
     char why[PROOF_WHY];
 
     ck_assert_msg(holds(true, why), "%s", why);
 }
-END_TEST
 
-START_TEST(refuses_what_is_wrong)
+TEST(refuses_what_is_wrong)
 {
     static const struct collopt_run past = { .place = TMP, .at = 1, .n = N },
                                     middle[] = { { .place = COLLOPT_OUT, .at = 0, .n = N },
@@ -147,10 +146,9 @@ START_TEST(refuses_what_is_wrong)
     fresh(), how[0] = COLLOPT_VIA_SCRATCH, rank[0].message[RECEIVE].run = &out;
     refused("receives into OUT");
 }
-END_TEST
 
 /* Rank 0 folds what it has folded. */
-START_TEST(once_is_once)
+TEST(once_is_once)
 {
     static const struct collopt_run again[] = { { .place = COLLOPT_OUT, .at = 0, .n = N },
                                                 { .place = COLLOPT_OUT, .at = 0, .n = N },
@@ -165,10 +163,9 @@ START_TEST(once_is_once)
     rank[0].step[AT_FOLD + 1].kind = fold.kind, rank[0].step[AT_FOLD + 1].run = again;
     refused("what has been combined before");
 }
-END_TEST
 
 /* Both wait for their receive before they send. */
-START_TEST(refuses_a_deadlock)
+TEST(refuses_a_deadlock)
 {
     for (int r = 0; r < 2; r++) {
         rank[r].step[AT_SEND] = (struct collopt_step){ .kind = COLLOPT_WAIT, .message = RECEIVE };
@@ -177,10 +174,9 @@ START_TEST(refuses_a_deadlock)
     }
     refused("deadlock");
 }
-END_TEST
 
 /* A commutative fold may exchange its operands, but not on one rank alone: bits would differ. */
-START_TEST(ranks_end_with_the_same_bits)
+TEST(ranks_end_with_the_same_bits)
 {
     char why[PROOF_WHY];
 
@@ -188,10 +184,9 @@ START_TEST(ranks_end_with_the_same_bits)
     ck_assert(!holds(false, why));
     ck_assert_ptr_nonnull(strstr(why, "bracketed otherwise"));
 }
-END_TEST
 
 /* One strand folds what another has received. */
-START_TEST(strands_must_await)
+TEST(strands_must_await)
 {
     static const struct collopt_step await = { .kind = COLLOPT_AWAIT,
                                                .message = -1,
@@ -212,10 +207,9 @@ START_TEST(strands_must_await)
     memmove(other, other + 1, 2 * sizeof *other);
     refused("not knowing whether it has");
 }
-END_TEST
 
 /* Times on the model, worked out by hand: two messages cross in alpha + beta n, then both fold. */
-START_TEST(replays_in_time)
+TEST(replays_in_time)
 {
     const struct collopt_clock machine = { .alpha = 10, .beta = 2, .gamma = 1 };
     struct collopt_pairs pairs;
@@ -231,28 +225,9 @@ START_TEST(replays_in_time)
     ck_assert(load.sends == 1 && load.receives == 1 && load.sent == N && load.received == N
               && load.combined == N && load.copies == 0 && load.scratch == N);
 }
-END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("proof");
-    TCase *tcase = tcase_create("proof");
-    int failed;
-
-    tcase_add_checked_fixture(tcase, fresh, NULL);
-    tcase_add_test(tcase, accepts_an_exchange);
-    tcase_add_test(tcase, refuses_what_is_wrong);
-    tcase_add_test(tcase, refuses_a_deadlock);
-    tcase_add_test(tcase, once_is_once);
-    tcase_add_test(tcase, ranks_end_with_the_same_bits);
-    tcase_add_test(tcase, strands_must_await);
-    tcase_add_test(tcase, replays_in_time);
-    suite_add_tcase(suite, tcase);
-
-    SRunner *runner = srunner_create(suite);
-
-    srunner_run_all(runner, CK_NORMAL);
-    failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    tcase_add_checked_fixture(suite_tests(), fresh, NULL);
+    return suite_run("proof");
 }

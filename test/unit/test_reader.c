@@ -2,7 +2,6 @@
  * of another version, or nonsense. */
 #include "config.h"
 
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +14,7 @@
 #include "recorder/recorder.h"
 #include "schedule/problem.h"
 #include "shm/segment.h"
+#include "suite.h"
 
 enum { RANKS = 5 };
 static const int list[RANKS] = { 7, 2, 9, -1, 4 };
@@ -97,7 +97,7 @@ static void is_as_made(const struct collopt_snapshot *s)
     ck_assert_str_eq(e->name, "ring");
 }
 
-START_TEST(a_copy)
+TEST(a_copy)
 {
     struct collopt_snapshot s;
     int fd;
@@ -109,9 +109,8 @@ START_TEST(a_copy)
     collopt_snapshot_free(&s);
     close(fd);
 }
-END_TEST
 
-START_TEST(no_recording)
+TEST(no_recording)
 {
     struct collopt_snapshot s;
     int end[2];
@@ -125,9 +124,8 @@ START_TEST(no_recording)
     ck_assert(!collopt_read(copy_of(sizeof *collopt_recording), &s, why, sizeof why));
     ck_assert_str_eq(why, "");
 }
-END_TEST
 
-START_TEST(another_version)
+TEST(another_version)
 {
     struct collopt_snapshot s;
 
@@ -141,10 +139,9 @@ START_TEST(another_version)
     ck_assert_uint_eq(s.calls + s.comms, 0);
     collopt_snapshot_free(&s);
 }
-END_TEST
 
 /* A file that ends anywhere is told from one that is whole. */
-START_TEST(cut_off)
+TEST(cut_off)
 {
     struct collopt_snapshot s;
 
@@ -158,10 +155,9 @@ START_TEST(cut_off)
         close(fd);
     }
 }
-END_TEST
 
 /* What is being written is left out, and this is said. */
-START_TEST(changing)
+TEST(changing)
 {
     struct collopt_snapshot s;
 
@@ -175,7 +171,6 @@ START_TEST(changing)
     ck_assert_int_eq(s.call[0].comm, -1);       /* its communicator is not there */
     collopt_snapshot_free(&s);
 }
-END_TEST
 
 /* ---- nonsense -------------------------------------------------------------------------------- */
 
@@ -213,7 +208,7 @@ static void put(int fd, size_t at, const void *from, size_t n)
 
 /* Each byte of the head, of the first calls and of the first communicators, changed in four
  * ways. */
-START_TEST(each_byte)
+TEST(each_byte)
 {
     static const unsigned char ways[] = { 0x01, 0x80, 0xff, 0x55 };
     const struct {
@@ -238,9 +233,8 @@ START_TEST(each_byte)
     ck_assert_int_gt(read, 500);        /* texts and numbers are no reason to refuse it */
     ck_assert(is_bounded(fd));
 }
-END_TEST
 
-START_TEST(random_bytes)
+TEST(random_bytes)
 {
     int fd;
 
@@ -257,7 +251,6 @@ START_TEST(random_bytes)
         is_bounded(fd);
     }
 }
-END_TEST
 
 /* ---- processes ------------------------------------------------------------------------------- */
 
@@ -281,7 +274,7 @@ static void start(int *pid, int end[2])
     close(end[0]);
 }
 
-START_TEST(found)
+TEST(found)
 {
     struct collopt_processes p;
     struct collopt_snapshot *own;
@@ -303,10 +296,9 @@ START_TEST(found)
     ck_assert_int_eq(waitpid(child, NULL, 0), child);
     collopt_processes_free(&p);
 }
-END_TEST
 
 /* A process that has ended while a child of it holds its recording. */
-START_TEST(owner_has_ended)
+TEST(owner_has_ended)
 {
     struct collopt_processes p;
     struct collopt_snapshot *s;
@@ -333,29 +325,8 @@ START_TEST(owner_has_ended)
     collopt_processes_free(&p);
     close(end[1]);
 }
-END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("reader");
-    TCase *all = tcase_create("all");
-    SRunner *runner;
-    int failed;
-
-    tcase_add_test(all, a_copy);
-    tcase_add_test(all, no_recording);
-    tcase_add_test(all, another_version);
-    tcase_add_test(all, cut_off);
-    tcase_add_test(all, changing);
-    tcase_add_test(all, each_byte);
-    tcase_add_test(all, random_bytes);
-    tcase_add_test(all, found);
-    tcase_add_test(all, owner_has_ended);
-    tcase_set_timeout(all, 120);
-    suite_add_tcase(suite, all);
-    runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return suite_run("reader");
 }

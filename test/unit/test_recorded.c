@@ -8,7 +8,6 @@
  * and decisions and times of some problems are written down. */
 #include "config.h"
 
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,6 +21,7 @@
 #include "select/decide.h"
 #include "topology/intranode.h"
 #include "topology/topology.h"
+#include "suite.h"
 
 enum { MOST_RANKS = 1024, BITS = 64 };
 
@@ -410,7 +410,7 @@ static void is_published(const struct predicted *m, const struct job *j,
     }
 }
 
-START_TEST(as_predicted)
+TESTS(as_predicted, 0, sizeof predicted / sizeof *predicted)
 {
     const struct predicted *m = &predicted[_i];
     const struct recorded node = { .name = m->name,
@@ -438,43 +438,27 @@ START_TEST(as_predicted)
     }
     collopt_machine_free(f);
 }
-END_TEST
 
 /* ---- described and recorded ------------------------------------------------------------------ */
 
-START_TEST(as_described)
+enum { MACHINES = sizeof recorded / sizeof *recorded };
+
+TESTS(as_described, 0, MACHINES)
 {
     setenv("HWLOC_SYNTHETIC", recorded[_i].node, 1);
     is_known(&recorded[_i]);
 }
-END_TEST
 
-START_TEST(as_recorded)
+TESTS(as_recorded, 0, MACHINES)
 {
     lstopo_records(recorded[_i].node);
     is_known(&recorded[_i]);
 }
-END_TEST
 
 int main(void)
 {
-    enum { MACHINES = sizeof recorded / sizeof *recorded };
-    Suite *suite = suite_create("recorded");
-    TCase *tcase = tcase_create("recorded");
-    int failed;
-
-    tcase_add_loop_test(tcase, as_described, 0, MACHINES);
-    tcase_add_loop_test(tcase, as_recorded, 0, MACHINES);
-    tcase_add_loop_test(tcase, as_predicted, 0, sizeof predicted / sizeof *predicted);
-    suite_add_tcase(suite, tcase);
-
-    SRunner *runner = srunner_create(suite);
-
     unsetenv("COLLOPT_ALLREDUCE");
     unsetenv("COLLOPT_RULES");
     unsetenv("COLLOPT_REPRODUCIBLE");
-    srunner_run_all(runner, CK_NORMAL);
-    failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return suite_run("recorded");
 }

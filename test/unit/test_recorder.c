@@ -2,7 +2,6 @@
  * of ranks that never overlap, and what happens when something is full. */
 #include "config.h"
 
-#include <check.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +9,7 @@
 #include <unistd.h>
 
 #include "recorder/recorder.h"
+#include "suite.h"
 
 enum { CALLS = 300000, RANKS = 5 };
 
@@ -34,7 +34,7 @@ static void enter(struct collopt_recorded_comm *c, enum collopt_recorded_mode mo
         .count = 8 * (uint64_t)n });
 }
 
-START_TEST(head)
+TEST(head)
 {
     const struct collopt_recording_parts *all;
     const struct collopt_recording *h;
@@ -63,9 +63,8 @@ START_TEST(head)
     collopt_recorder_finalizes();
     ck_assert_int_eq(h->life, COLLOPT_RECORDED_FINALIZES);
 }
-END_TEST
 
-START_TEST(one_call)
+TEST(one_call)
 {
     struct collopt_recorded_comm *c;
     const struct collopt_recorded_call *e;
@@ -91,9 +90,8 @@ START_TEST(one_call)
     collopt_recorder_leave(c->latest);
     ck_assert_int_eq(e->state, COLLOPT_RECORDED_DONE);
 }
-END_TEST
 
-START_TEST(forms_are_counted)
+TEST(forms_are_counted)
 {
     struct collopt_recorded_comm *c;
 
@@ -115,10 +113,9 @@ START_TEST(forms_are_counted)
     ck_assert_uint_eq(c->calls, 3);
     ck_assert_uint_eq(c->starts, 1);
 }
-END_TEST
 
 /* What happens to a call whose place another call has changes nothing. */
-START_TEST(overtaken)
+TEST(overtaken)
 {
     struct collopt_recorded_comm *c, *other;
     uint64_t first;
@@ -143,7 +140,6 @@ START_TEST(overtaken)
         ck_assert_uint_eq(e->bytes, UINT64_MAX);
     }
 }
-END_TEST
 
 /* ---- a reader beside the writer -------------------------------------------------------------- */
 
@@ -183,7 +179,7 @@ static void *look(void *unused)
     return &whole;
 }
 
-START_TEST(calls_are_whole)
+TEST(calls_are_whole)
 {
     struct collopt_recorded_comm *c;
     pthread_t reader;
@@ -199,7 +195,6 @@ START_TEST(calls_are_whole)
     ck_assert_uint_gt(*(uint64_t *)whole, 0);
     ck_assert_uint_eq(c->calls, CALLS);
 }
-END_TEST
 
 static void *write_calls(void *comm)
 {
@@ -209,7 +204,7 @@ static void *write_calls(void *comm)
 }
 
 /* Threads with a communicator each: no place in the ring is given to two calls. */
-START_TEST(threads)
+TEST(threads)
 {
     pthread_t thread[3];
     bool seen[2 * 3 * (CALLS / 10) + 3] = { false };
@@ -228,7 +223,6 @@ START_TEST(threads)
         seen[sequence] = true;
     }
 }
-END_TEST
 
 /* ---- communicators and names ----------------------------------------------------------------- */
 
@@ -245,7 +239,7 @@ static void is_as_added(const struct collopt_recorded_comm *c)
 }
 
 /* Communicators of random sizes come and go; none loses its list to another. */
-START_TEST(lists)
+TEST(lists)
 {
     enum { LARGEST = 700 };
     static int member[LARGEST];
@@ -275,9 +269,8 @@ START_TEST(lists)
             is_as_added(living[i]);
     ck_assert_int_gt(without, 0);       /* lists did run out of room */
 }
-END_TEST
 
-START_TEST(no_room_for_communicators)
+TEST(no_room_for_communicators)
 {
     struct collopt_recorded_comm *first, *again;
     uint64_t generation;
@@ -298,9 +291,8 @@ START_TEST(no_room_for_communicators)
     ck_assert_uint_eq(again->calls, 0);
     ck_assert_uint_eq(again->latest, 0);
 }
-END_TEST
 
-START_TEST(agreed)
+TEST(agreed)
 {
     struct collopt_recorded_comm *c;
     uint64_t generation;
@@ -313,9 +305,8 @@ START_TEST(agreed)
     ck_assert_uint_eq(c->generation, generation);
     ck_assert(c->flags & COLLOPT_RECORDED_AGREED);
 }
-END_TEST
 
-START_TEST(names)
+TEST(names)
 {
     static char text[2 * COLLOPT_RECORDED_NAMES][8];
     unsigned n;
@@ -335,30 +326,8 @@ START_TEST(names)
     }
     ck_assert_uint_eq(n, COLLOPT_RECORDED_BY_COLLOPT);
 }
-END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("recorder");
-    TCase *all = tcase_create("all");
-    SRunner *runner;
-    int failed;
-
-    tcase_add_test(all, head);
-    tcase_add_test(all, one_call);
-    tcase_add_test(all, forms_are_counted);
-    tcase_add_test(all, overtaken);
-    tcase_add_test(all, calls_are_whole);
-    tcase_add_test(all, threads);
-    tcase_add_test(all, lists);
-    tcase_add_test(all, no_room_for_communicators);
-    tcase_add_test(all, agreed);
-    tcase_add_test(all, names);
-    tcase_set_timeout(all, 120);
-    suite_add_tcase(suite, all);
-    runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return suite_run("recorder");
 }

@@ -8,8 +8,8 @@
 #include "settings/rules.h"
 #include "settings/settings.h"
 #include "topology/topology.h"
+#include "suite.h"
 
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,7 +55,7 @@ static void same_range(const struct collopt_rule *r, enum collopt_measure m, siz
                   r->box.range[m].most);
 }
 
-START_TEST(reading)
+TEST(reading)
 {
     struct collopt_rules *r = parse(site);
     const size_t all = SIZE_MAX;
@@ -86,9 +86,8 @@ START_TEST(reading)
     ck_assert_uint_eq(r->rule[3].box.kinds, COLLOPT_KINDS);
     collopt_rules_free(r);
 }
-END_TEST
 
-START_TEST(nothing_to_read)
+TEST(nothing_to_read)
 {
     static const char *const all[] = { "",        "\n",    "\r\n\r\n",    "# nothing\n",
                                        "   \t\n", "#\0\n", "\xef\xbb\xbf" };
@@ -103,7 +102,6 @@ START_TEST(nothing_to_read)
         collopt_rules_free(r);
     }
 }
-END_TEST
 
 #define ALL "* * * * * "
 #define RANGES \
@@ -154,7 +152,7 @@ static const struct {
       "1: 1 column; " COLUMNS "\n2: 1 column; " COLUMNS "\n4: 1 column; " COLUMNS },
 };
 
-START_TEST(refusals)
+TESTS(refusals, 0, sizeof refused / sizeof *refused)
 {
     struct collopt_rules *r = parse(refused[_i].text);
 
@@ -162,9 +160,8 @@ START_TEST(refusals)
     told[strlen(told) - 1] = '\0';
     ck_assert_msg(strcmp(told, refused[_i].says) == 0, "%s: %s", refused[_i].text, told);
 }
-END_TEST
 
-START_TEST(odd_bytes)
+TEST(odd_bytes)
 {
     static char text[5000];
 
@@ -178,7 +175,6 @@ START_TEST(odd_bytes)
     text[16] = '#';
     ck_assert_msg(parse_bytes(text, sizeof text), "a long comment: %s", told);
 }
-END_TEST
 
 /* ---- files ----------------------------------------------------------------------------------- */
 
@@ -206,7 +202,7 @@ static struct collopt_rules *read_file(const char *file)
     return collopt_rules_read(file, hear, NULL);
 }
 
-START_TEST(files)
+TEST(files)
 {
     struct collopt_rules *r;
 
@@ -230,7 +226,6 @@ START_TEST(files)
         unlink(path(((const char *[]){ "a", "empty", "fifo", "long" })[i]));
     rmdir(folder);
 }
-END_TEST
 
 /* ---- which rule decides ---------------------------------------------------------------------- */
 
@@ -243,7 +238,7 @@ static const char choices[] =
     "scan      *   *  *   8M-    *               host\n"                /* 6 */
     "*         *   *  9   *      *               host\n";               /* 7 */
 
-START_TEST(matching)
+TEST(matching)
 {
     static const struct {
         enum collopt_collective collective;
@@ -297,7 +292,6 @@ START_TEST(matching)
     }
     collopt_rules_free(r);
 }
-END_TEST
 
 /* ---- what ranks compare ---------------------------------------------------------------------- */
 
@@ -312,7 +306,7 @@ static uint64_t hash_of(const char *text)
     return h;
 }
 
-START_TEST(hashes)
+TEST(hashes)
 {
     static const char *const differ[] = {
         "",
@@ -345,7 +339,6 @@ START_TEST(hashes)
     for (size_t i = 0; i < sizeof alike / sizeof *alike; i++)
         ck_assert_msg(hash_of(alike[i]) == hash_of(differ[1]), "%s", alike[i]);
 }
-END_TEST
 
 static char warned[2048];
 
@@ -366,7 +359,7 @@ static int settings_with(struct collopt_settings *s, const char *file)
     return collopt_settings_from(s, environment, warn);
 }
 
-START_TEST(settings)
+TEST(settings)
 {
     struct collopt_settings none, a, b, other, bad;
     char want[400];
@@ -396,7 +389,6 @@ START_TEST(settings)
     unlink(path("b"));
     rmdir(folder);
 }
-END_TEST
 
 /* ---- what collopt-tune finds ----------------------------------------------------------------- */
 
@@ -485,7 +477,7 @@ static const struct {
       "1: ring does not serve these operations; op may be commutative\n" },
 };
 
-START_TEST(checks)
+TESTS(checks, 0, sizeof checked / sizeof *checked)
 {
     struct collopt_rules *r = parse(checked[_i].text);
     int n = 0, found;
@@ -498,10 +490,9 @@ START_TEST(checks)
     ck_assert_int_eq(found, n);
     collopt_rules_free(r);
 }
-END_TEST
 
 /* A file as a program would write it, of thousands of lines, takes no time to speak of. */
-START_TEST(many)
+TEST(many)
 {
     enum { RANKS = 24, SIZES = 30 };
     static char text[COLLOPT_COLLECTIVES * RANKS * SIZES * 64 + 64];
@@ -520,30 +511,8 @@ START_TEST(many)
     ck_assert_msg(collopt_rules_check(r, hear, NULL) == 0, "%s", told);
     collopt_rules_free(r);
 }
-END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("rules");
-    TCase *c = tcase_create("rules");
-    SRunner *runner;
-    int failed;
-
-    tcase_set_timeout(c, 60);
-    tcase_add_test(c, reading);
-    tcase_add_test(c, nothing_to_read);
-    tcase_add_loop_test(c, refusals, 0, (int)(sizeof refused / sizeof *refused));
-    tcase_add_test(c, odd_bytes);
-    tcase_add_test(c, files);
-    tcase_add_test(c, matching);
-    tcase_add_test(c, hashes);
-    tcase_add_test(c, settings);
-    tcase_add_loop_test(c, checks, 0, (int)(sizeof checked / sizeof *checked));
-    tcase_add_test(c, many);
-    suite_add_tcase(suite, c);
-    runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? 1 : 0;
+    return suite_run("rules");
 }

@@ -4,7 +4,6 @@
  * rounds on any number of ranks. */
 #include "config.h"
 
-#include <check.h>
 #include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,6 +24,7 @@
 #include "shared/effort.h"
 #include "shared/replay.h"
 #include "topology/topology.h"
+#include "suite.h"
 #include "trial.h"
 
 enum { MOST_ROUNDS = 1000, MOST_BYTES = 1 << 20 };
@@ -60,6 +60,7 @@ static int row_of(const struct collopt_algorithm *a)
     return -1;
 }
 
+#ifdef HAVE_MALLINFO2
 static double allowed(const struct collopt_algorithm *a, int ranks)
 {
     int row = row_of(a);
@@ -69,13 +70,9 @@ static double allowed(const struct collopt_algorithm *a, int ranks)
 
 static double in_use(void)
 {
-#ifdef HAVE_MALLINFO2
     struct mallinfo2 m = mallinfo2();
 
     return (double)m.uordblks + (double)m.hblkhd;
-#else
-    return 0;
-#endif
 }
 
 static void weigh(const struct collopt_algorithm *a, const struct collopt_problem *p, int rank)
@@ -94,7 +91,7 @@ static void weigh(const struct collopt_algorithm *a, const struct collopt_proble
 
 static const int sizes[] = { 1 << 20, 1000003, (1 << 20) - 1, 3 << 18 };
 
-START_TEST(schedules_do_not_grow_with_the_ranks)
+TESTS(schedules_do_not_grow_with_the_ranks, 0, trial_algorithms())
 {
     static const struct collopt_topology flat = { .nodes = 1 };
     const struct collopt_algorithm *a = collopt_algorithms[_i];
@@ -122,7 +119,7 @@ START_TEST(schedules_do_not_grow_with_the_ranks)
         }
     }
 }
-END_TEST
+#endif
 
 /* ---- rounds ---------------------------------------------------------------------------------- */
 
@@ -147,7 +144,7 @@ static void few_messages(const struct collopt_algorithm *a, struct workshop *w, 
 
 /* An algorithm whose rounds are logarithmic for long vectors is so for the shortest, be its default
  * radix or lambda another; and no rank posts many more messages. */
-START_TEST(logarithmic_stays_logarithmic)
+TESTS(logarithmic_stays_logarithmic, 0, trial_algorithms())
 {
     static const int ranks[] = { 4096, 4093 };
     const struct collopt_algorithm *a = collopt_algorithms[_i];
@@ -183,9 +180,8 @@ START_TEST(logarithmic_stays_logarithmic)
     }
     workshop_close(&w);
 }
-END_TEST
 
-START_TEST(every_collective_has_a_logarithmic_one)
+TEST(every_collective_has_a_logarithmic_one)
 {
     for (int c = 0; c < COLLOPT_COLLECTIVES; c++) {
         int n = 0;
@@ -208,7 +204,6 @@ START_TEST(every_collective_has_a_logarithmic_one)
                       collopt_collective_names[c]);
     }
 }
-END_TEST
 
 /* ---- what is chosen at scale ----------------------------------------------------------------- */
 
@@ -300,7 +295,7 @@ static void check_choices(int ranks, int each, const struct collopt_topology *to
 
 /* Vectors up to 128 bytes for each rank.  Longer ones may well go round a ring: over TCP parts of
  * 32 KiB and more do (select/measured.c), as their bytes then take longer than the messages. */
-START_TEST(choices_are_logarithmic)
+TESTS(choices_are_logarithmic, 0, 5)
 {
     static const int ranks[] = { 4096, 4093, 16384, 65521, 65536 };
     int p = ranks[_i], *node = malloc((size_t)p * sizeof *node);
@@ -318,31 +313,12 @@ START_TEST(choices_are_logarithmic)
     free(node);
     free(shares);
 }
-END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("scale");
-    TCase *memory = tcase_create("memory"), *rounds = tcase_create("rounds");
-    SRunner *runner = srunner_create(suite);
-    int n = 0, failed;
-
-    while (collopt_algorithms[n])
-        n++;
-#ifdef HAVE_MALLINFO2
-    tcase_add_loop_test(memory, schedules_do_not_grow_with_the_ranks, 0, n);
-#else
+#ifndef HAVE_MALLINFO2
     puts("no mallinfo2: memory is not weighed");
 #endif
-    tcase_set_timeout(memory, 0);
-    suite_add_tcase(suite, memory);
-    tcase_set_timeout(rounds, 600);
-    tcase_add_loop_test(rounds, logarithmic_stays_logarithmic, 0, n);
-    tcase_add_test(rounds, every_collective_has_a_logarithmic_one);
-    tcase_add_loop_test(rounds, choices_are_logarithmic, 0, 5);
-    suite_add_tcase(suite, rounds);
-    srunner_run_all(runner, CK_ENV);
-    failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    tcase_set_timeout(suite_tests(), 0);
+    return suite_run("scale");
 }

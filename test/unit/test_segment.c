@@ -3,7 +3,6 @@
  * somebody else's. */
 #include "config.h"
 
-#include <check.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -18,6 +17,7 @@
 
 #include "base/control_groups.h"
 #include "shm/segment.h"
+#include "suite.h"
 
 enum { SEGMENT = 1 << 20, PIECE = 2 << 20 };
 
@@ -36,7 +36,7 @@ static void limit(int resource, size_t bytes)
     ck_assert(setrlimit(resource, &(struct rlimit){ bytes, bytes }) == 0);
 }
 
-START_TEST(file_too_short)
+TEST(file_too_short)
 {
     limit(RLIMIT_FSIZE, SEGMENT - 1);
     make();
@@ -46,28 +46,25 @@ START_TEST(file_too_short)
     ck_assert_ptr_null(collopt_segment_make_apart(SEGMENT, 0, &key, why, sizeof why));
     ck_assert_int_lt(key.descriptor, 0);
 }
-END_TEST
 
-START_TEST(file_without_room)
+TEST(file_without_room)
 {
     limit(RLIMIT_FSIZE, SEGMENT);
     make();
     ck_assert_int_ge(key.descriptor, 0);
     ck_assert_uint_eq(collopt_segment_room(collopt_segment_base()), 0);
 }
-END_TEST
 
 /* There is no room: RLIMIT_FSIZE would end it while there is still memory. */
-START_TEST(file_with_some_room)
+TEST(file_with_some_room)
 {
     limit(RLIMIT_FSIZE, 10 * SEGMENT);
     make();
     ck_assert_int_ge(key.descriptor, 0);
     ck_assert_uint_eq(collopt_segment_room(collopt_segment_base()), 0);
 }
-END_TEST
 
-START_TEST(little_address_space)
+TEST(little_address_space)
 {
     limit(RLIMIT_AS, (size_t)1 << 30);
     make();
@@ -77,16 +74,14 @@ START_TEST(little_address_space)
         collopt_segment_make_apart((size_t)1 << 28, 0, &key, why, sizeof why));
     ck_assert_msg(strstr(why, "ulimit -v") != NULL, "%s", why);
 }
-END_TEST
 
-START_TEST(no_descriptors)
+TEST(no_descriptors)
 {
     limit(RLIMIT_NOFILE, 0);
     make();
     ck_assert_int_lt(key.descriptor, 0);
     ck_assert_msg(strstr(why, "memfd_create: ") != NULL, "%s", why);
 }
-END_TEST
 
 /* ---- control groups -------------------------------------------------------------------------- */
 
@@ -118,7 +113,7 @@ static size_t limit_of(const char *groups)
     return collopt_group_memory(name, root);
 }
 
-START_TEST(groups)
+TEST(groups)
 {
     ck_assert_ptr_nonnull(mkdtemp(root));
     ck_assert_uint_eq(collopt_group_memory("/nowhere", root), SIZE_MAX);
@@ -148,7 +143,6 @@ START_TEST(groups)
     write_file("unified/job/memory.max", "6000000\n");
     ck_assert_uint_eq(limit_of("5:memory:/job\n0::/job\n"), 6000000);
 }
-END_TEST
 
 static struct collopt_quota quota_of(const char *groups)
 {
@@ -159,7 +153,7 @@ static struct collopt_quota quota_of(const char *groups)
     return collopt_group_quota(name, root);
 }
 
-START_TEST(quotas)
+TEST(quotas)
 {
     uint64_t group;
 
@@ -190,7 +184,6 @@ START_TEST(quotas)
     write_file("cpu/job/cpu.cfs_period_us", "0\n");
     ck_assert_uint_eq(quota_of("5:cpu:/job\n").processors, SIZE_MAX);
 }
-END_TEST
 
 static void remove_root(void)
 {
@@ -260,7 +253,7 @@ static void touch(char *piece)
     ck_assert_msg(resident() == before, "pages are allocated when they are touched");
 }
 
-START_TEST(pages)
+TESTS(pages, 0, REFUSALS)
 {
     char *piece, *again[8];
     size_t empty;
@@ -288,10 +281,9 @@ START_TEST(pages)
     full = true;
     ck_assert(!refusal || !collopt_segment_take_room(16 * PIECE));
 }
-END_TEST
 
 /* Of channels: zero wherever they lie. */
-START_TEST(zeros)
+TESTS(zeros, 0, REFUSALS)
 {
     refusal = refusals[_i];
     make();
@@ -302,11 +294,10 @@ START_TEST(zeros)
             all_are(piece, bytes, 0);
     }
 }
-END_TEST
 
 /* A bare piece has no pages but those that are filled, gives them back, and gets all of them where
  * it is taken as a whole. */
-START_TEST(bare)
+TESTS(bare, 0, REFUSALS)
 {
     enum { HALF = SEGMENT / 2, BLOCK = 64 << 10, AT = HALF - BLOCK, PAGE = 4096 };
     char *piece, *whole;
@@ -340,10 +331,9 @@ START_TEST(bare)
     full = true;
     ck_assert(!refusal || !collopt_segment_fill(whole + AT, BLOCK));
 }
-END_TEST
 
 /* Memory of its own: parts are allocated by those who attach, and begin as zeros. */
-START_TEST(apart)
+TESTS(apart, 0, REFUSALS)
 {
     char *own, *theirs;
 
@@ -359,7 +349,6 @@ START_TEST(apart)
     collopt_segment_detach(theirs);
     collopt_segment_detach(own);
 }
-END_TEST
 
 /* ---- descriptors ----------------------------------------------------------------------------- */
 
@@ -373,7 +362,7 @@ static void take_number(int number, const char *file)
     close(fd);
 }
 
-START_TEST(others_are_not_closed)
+TEST(others_are_not_closed)
 {
     make();
     take_number(key.descriptor, "/dev/zero");
@@ -385,9 +374,8 @@ START_TEST(others_are_not_closed)
     collopt_segment_drop();
     ck_assert_int_ge(fcntl(key.descriptor, F_GETFD), 0);
 }
-END_TEST
 
-START_TEST(own_is_closed)
+TEST(own_is_closed)
 {
     make();
     collopt_segment_close_own();
@@ -395,10 +383,9 @@ START_TEST(own_is_closed)
     ck_assert_ptr_nonnull(collopt_segment_take_room(PIECE));
     ck_assert_ptr_null(collopt_segment_attach(&key, why, sizeof why));
 }
-END_TEST
 
 /* What is no segment is not opened: this would wait for a reader. */
-START_TEST(others_are_not_opened)
+TEST(others_are_not_opened)
 {
     char name[] = "/tmp/test-segment-XXXXXX", pipe[64];
     int fd;
@@ -414,9 +401,8 @@ START_TEST(others_are_not_opened)
     ck_assert_ptr_null(collopt_segment_attach(&key, why, sizeof why));
     ck_assert_msg(strstr(why, "is another one here") != NULL, "%s", why);
 }
-END_TEST
 
-START_TEST(another_segment)
+TEST(another_segment)
 {
     struct collopt_segment_key other;
 
@@ -427,38 +413,9 @@ START_TEST(another_segment)
     ck_assert_ptr_null(collopt_segment_attach(&key, why, sizeof why));
     ck_assert_msg(strstr(why, "is another one here") != NULL, "%s", why);
 }
-END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("segment");
-    TCase *limits = tcase_create("limits"), *memory = tcase_create("pages"),
-          *files = tcase_create("descriptors");
-    SRunner *runner;
-    int failed;
-
-    tcase_add_test(limits, file_too_short);
-    tcase_add_test(limits, file_without_room);
-    tcase_add_test(limits, file_with_some_room);
-    tcase_add_test(limits, little_address_space);
-    tcase_add_test(limits, no_descriptors);
-    tcase_add_test(limits, groups);
-    tcase_add_test(limits, quotas);
-    tcase_add_checked_fixture(limits, NULL, remove_root);
-    tcase_add_loop_test(memory, pages, 0, REFUSALS);
-    tcase_add_loop_test(memory, zeros, 0, REFUSALS);
-    tcase_add_loop_test(memory, bare, 0, REFUSALS);
-    tcase_add_loop_test(memory, apart, 0, REFUSALS);
-    tcase_add_test(files, others_are_not_closed);
-    tcase_add_test(files, own_is_closed);
-    tcase_add_test(files, others_are_not_opened);
-    tcase_add_test(files, another_segment);
-    suite_add_tcase(suite, limits);
-    suite_add_tcase(suite, memory);
-    suite_add_tcase(suite, files);
-    runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    tcase_add_checked_fixture(suite_tests(), NULL, remove_root);
+    return suite_run("segment");
 }

@@ -10,8 +10,8 @@
 #include "schedule/problem.h"
 #include "settings/settings.h"
 #include "topology/topology.h"
+#include "suite.h"
 
-#include <check.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -52,7 +52,7 @@ static const struct collopt_setting_row *row_of(const char *name)
 }
 
 /* The message says what to write instead. */
-START_TEST(variables_that_were)
+TEST(variables_that_were)
 {
     struct collopt_settings s;
 
@@ -62,9 +62,8 @@ START_TEST(variables_that_were)
     ck_assert_int_eq(read_one(&s, "COLLOPT_FAKE_NODES=2"), 1);
     ck_assert_ptr_nonnull(strstr(warned, "write COLLOPT_TOPOLOGY=nodes:2"));
 }
-END_TEST
 
-START_TEST(defaults)
+TEST(defaults)
 {
     struct collopt_settings s;
 
@@ -88,9 +87,8 @@ START_TEST(defaults)
     ck_assert_int_eq(collopt_settings_from(&s, NULL, note), 0);
     ck_assert(s.on);
 }
-END_TEST
 
-START_TEST(values)
+TEST(values)
 {
     struct collopt_settings s;
 
@@ -132,9 +130,8 @@ START_TEST(values)
     ck_assert_str_eq(s.force[COLLOPT_SCAN], "host");
     ck_assert_str_eq(warned, "");
 }
-END_TEST
 
-START_TEST(first_counts_and_empty_is_not_set)
+TEST(first_counts_and_empty_is_not_set)
 {
     char *const environment[] = { (char *)"COLLOPT_AFTER=", (char *)"COLLOPT_WAIT=spin",
                                   (char *)"COLLOPT_WAIT=yield", (char *)"COLLOPT_CUT", NULL };
@@ -145,11 +142,10 @@ START_TEST(first_counts_and_empty_is_not_set)
     ck_assert_int_eq(s.wait, COLLOPT_WAIT_SPIN);
     ck_assert_uint_eq(s.cut, (size_t)1 << 30);
 }
-END_TEST
 
 /* Names that stand for the place or the version of what is installed; those that are like them are
  * mistakes. */
-START_TEST(what_module_files_set)
+TEST(what_module_files_set)
 {
     char *const environment[] = { (char *)"COLLOPT_ROOT=/opt/collopt",
                                   (char *)"COLLOPT_VERSION=0.1.0",
@@ -165,7 +161,6 @@ START_TEST(what_module_files_set)
     ck_assert_msg(strstr(warned, "COLLOPT_ROOTS is not") && strstr(warned, "COLLOPT_root is not"),
                   "%s", warned);
 }
-END_TEST
 
 /* What is set wrongly, and what the warning must say. */
 static const struct {
@@ -219,7 +214,7 @@ static const struct {
     { "COLLOPT_EXSCAN=ring", { "exscan has no algorithm \"ring\"; it has host, auto" } },
 };
 
-START_TEST(warnings)
+TESTS(warnings, 0, sizeof wrong / sizeof *wrong)
 {
     const char *variable = wrong[_i].variable;
     struct collopt_settings s, d;
@@ -232,10 +227,9 @@ START_TEST(warnings)
     ck_assert_msg(s.hash == d.hash, "%s: not the default", variable);
     ck_assert_ptr_null(s.force[COLLOPT_ALLREDUCE]);
 }
-END_TEST
 
 /* Every row: its default is valid, and what is shown can be read again. */
-START_TEST(rows_agree)
+TEST(rows_agree)
 {
     int n;
     const struct collopt_setting_row *rows = collopt_setting_rows(&n);
@@ -259,9 +253,8 @@ START_TEST(rows_agree)
             ck_assert_str_ne(rows[i].name, rows[k].name);
     }
 }
-END_TEST
 
-START_TEST(round_trip)
+TEST(round_trip)
 {
     static const char *const set[] = {
         "COLLOPT=off",
@@ -303,7 +296,6 @@ START_TEST(round_trip)
         ck_assert_str_eq(text, set[i] + n + 1);
     }
 }
-END_TEST
 
 static uint64_t hash_with(const char *variable)
 {
@@ -346,7 +338,7 @@ static void hash_of_adapt_rules(void)
 }
 
 /* Ranks must agree on what changes the hash, and on nothing else. */
-START_TEST(hashes)
+TEST(hashes)
 {
     static const char *const agreed[] = {
         "X=1",
@@ -411,7 +403,6 @@ START_TEST(hashes)
     ck_assert(hash_with("COLLOPT_ALLREDUCE=ring:segment=64K")
               == hash_with("COLLOPT_ALLREDUCE=ring:segment=65536"));
 }
-END_TEST
 
 /* VALUE and as many ",1" as make it long, and then LAST. */
 static uint64_t hash_of_many_nodes(const char *value, const char *last)
@@ -425,15 +416,14 @@ static uint64_t hash_of_many_nodes(const char *value, const char *last)
     return hash_with(text);
 }
 
-START_TEST(long_values_count_to_their_end)
+TEST(long_values_count_to_their_end)
 {
     ck_assert(hash_of_many_nodes("COLLOPT_TOPOLOGY=nodes:1", ",2")
               != hash_of_many_nodes("COLLOPT_TOPOLOGY=nodes:1", ",3"));
 }
-END_TEST
 
 /* The host must not have the first calls. */
-START_TEST(reproducible)
+TEST(reproducible)
 {
     char *const given[] = { (char *)"COLLOPT_REPRODUCIBLE=placement", (char *)"COLLOPT_AFTER=5",
                             NULL };
@@ -456,10 +446,9 @@ START_TEST(reproducible)
     ck_assert_int_eq(read_one(&s, "COLLOPT_REPRODUCIBLE=placment"), 1);
     ck_assert_msg(strstr(warned, "did you mean placement?"), "%s", warned);
 }
-END_TEST
 
 /* Nodes by the user's word. */
-START_TEST(stated_nodes)
+TEST(stated_nodes)
 {
     static const struct {
         const char *text;
@@ -476,11 +465,10 @@ START_TEST(stated_nodes)
                           "%s, rank %d: node %d", all[i].text, r,
                           collopt_stated_node(all[i].text, r));
 }
-END_TEST
 
 /* The source of collopt(7) has a heading for every variable, and for no other; their values and
  * defaults come from the rows. */
-START_TEST(manual)
+TEST(manual)
 {
     const char *source = getenv("COLLOPT_SOURCE");
     char name[4096], line[1024];
@@ -503,11 +491,10 @@ START_TEST(manual)
     ck_assert_msg(found == n && headings == n, "%s: %d of %d variables are there, of %d headings",
                   name, found, n, headings);
 }
-END_TEST
 
 /* ---- expressions ----------------------------------------------------------------------------- */
 
-START_TEST(sizes)
+TEST(sizes)
 {
     static const struct {
         const char *text;
@@ -553,9 +540,8 @@ START_TEST(sizes)
         ck_assert_msg(value == all[i].value, "\"%s\" is %zu", all[i].text, value);
     }
 }
-END_TEST
 
-START_TEST(sizes_back)
+TEST(sizes_back)
 {
     for (int i = 0; i < 20000; i++) {
         size_t value = (size_t)test_random(1u << 30) << test_random(40), again = 0;
@@ -566,7 +552,6 @@ START_TEST(sizes_back)
                       value, text);
     }
 }
-END_TEST
 
 static bool parse(const char *text, enum collopt_collective c, struct collopt_choice *choice,
                   char *message)
@@ -574,7 +559,7 @@ static bool parse(const char *text, enum collopt_collective c, struct collopt_ch
     return collopt_parse_choice(text, c, choice, message, 512);
 }
 
-START_TEST(expressions)
+TEST(expressions)
 {
     struct collopt_choice c;
     char message[512], text[64];
@@ -597,7 +582,6 @@ START_TEST(expressions)
     ck_assert_str_eq(text, "tree:dims=4x1023x1x2x3x5");
     ck_assert_str_eq(message, "");
 }
-END_TEST
 
 static const struct {
     const char *text;
@@ -648,7 +632,7 @@ static const struct {
     { "tree:a=1,b=1,c=1,d=1,e=1,f=1,g=1,h=1,i=1", COLLOPT_REDUCE, "more than 8 parameters" },
 };
 
-START_TEST(refusals)
+TESTS(refusals, 0, sizeof refused / sizeof *refused)
 {
     struct collopt_choice c = { .value = { 7 } };
     char message[512];
@@ -658,11 +642,10 @@ START_TEST(refusals)
     ck_assert_msg(strcmp(message, refused[_i].message) == 0, "%s: %s", refused[_i].text, message);
     ck_assert_msg(c.value[0] == 7, "%s: the choice was written", refused[_i].text);
 }
-END_TEST
 
 /* Whatever comes: no crash, messages inside their buffers, and what is accepted can be written and
  * read again. */
-START_TEST(expressions_fuzzed)
+TEST(expressions_fuzzed)
 {
     static const char *const seeds[] = {
         "ring:segment=64K",
@@ -701,9 +684,8 @@ START_TEST(expressions_fuzzed)
                       "%s gives %s", text, again);
     }
 }
-END_TEST
 
-START_TEST(environment_fuzzed)
+TEST(environment_fuzzed)
 {
     int n;
     const struct collopt_setting_row *rows = collopt_setting_rows(&n);
@@ -732,7 +714,6 @@ START_TEST(environment_fuzzed)
             free((char *)s.force[c]);
     }
 }
-END_TEST
 
 static void check_text_size(const struct collopt_choice *c, const char *whole)
 {
@@ -746,7 +727,7 @@ static void check_text_size(const struct collopt_choice *c, const char *whole)
     }
 }
 
-START_TEST(choice_cut_short)
+TEST(choice_cut_short)
 {
     struct collopt_choice c;
     char message[64];
@@ -755,12 +736,11 @@ START_TEST(choice_cut_short)
                                    sizeof message));
     check_text_size(&c, "tree:radix=4,segment=64K");
 }
-END_TEST
 
 /* ---- messages -------------------------------------------------------------------------------- */
 
 /* What Open MPI is asked for goes before what its launcher has seen. */
-START_TEST(yielding)
+TEST(yielding)
 {
     static const struct {
         const char *asked, *crowded;
@@ -782,7 +762,6 @@ START_TEST(yielding)
         ck_assert_msg(collopt_launched_to_yield() == of[i].yields, "number %zu", i);
     }
 }
-END_TEST
 
 /* What SPEAK says on stderr, in a process with this one variable. */
 static size_t heard(const char *name, const char *value, void (*speak)(void), char *text,
@@ -852,7 +831,7 @@ static void speak_as(void)
     collopt_warn("third");
 }
 
-START_TEST(messages)
+TEST(messages)
 {
     char text[4096];
 
@@ -882,9 +861,8 @@ START_TEST(messages)
     heard(NULL, NULL, speak_as, text, sizeof text);
     ck_assert_str_eq(text, "collopt: first\ncollopt: third\n");
 }
-END_TEST
 
-START_TEST(warned_once)
+TEST(warned_once)
 {
     char text[4096];
 
@@ -896,43 +874,8 @@ START_TEST(warned_once)
             && strchr(text, '\n') == text + strlen(text) - 1,
         "%s", text);
 }
-END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("settings");
-    TCase *c = tcase_create("settings");
-    SRunner *runner;
-    int failed;
-
-    tcase_set_timeout(c, 60);
-    tcase_add_test(c, defaults);
-    tcase_add_test(c, variables_that_were);
-    tcase_add_test(c, values);
-    tcase_add_test(c, first_counts_and_empty_is_not_set);
-    tcase_add_test(c, what_module_files_set);
-    tcase_add_loop_test(c, warnings, 0, (int)(sizeof wrong / sizeof *wrong));
-    tcase_add_test(c, rows_agree);
-    tcase_add_test(c, round_trip);
-    tcase_add_test(c, hashes);
-    tcase_add_test(c, long_values_count_to_their_end);
-    tcase_add_test(c, reproducible);
-    tcase_add_test(c, stated_nodes);
-    tcase_add_test(c, manual);
-    tcase_add_test(c, sizes);
-    tcase_add_test(c, sizes_back);
-    tcase_add_test(c, expressions);
-    tcase_add_loop_test(c, refusals, 0, (int)(sizeof refused / sizeof *refused));
-    tcase_add_test(c, expressions_fuzzed);
-    tcase_add_test(c, environment_fuzzed);
-    tcase_add_test(c, choice_cut_short);
-    tcase_add_test(c, messages);
-    tcase_add_test(c, warned_once);
-    tcase_add_test(c, yielding);
-    suite_add_tcase(suite, c);
-    runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? 1 : 0;
+    return suite_run("settings");
 }

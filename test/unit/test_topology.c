@@ -2,7 +2,6 @@
  * follows for algorithms. */
 #include "config.h"
 
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,6 +14,7 @@
 #include "topology/host_file.h"
 #include "topology/intranode.h"
 #include "topology/scheduler.h"
+#include "suite.h"
 #ifdef COLLOPT_HAVE_HWLOC
 # include "lstopo.h"
 #endif
@@ -44,7 +44,7 @@ static struct collopt_shape shape_of(const char *text)
     return shape;
 }
 
-START_TEST(shapes_are_read)
+TEST(shapes_are_read)
 {
     struct collopt_shape s = shape_of("torus:8x8x4");
 
@@ -59,7 +59,6 @@ START_TEST(shapes_are_read)
     ck_assert(shape_of("cartesian").kind == COLLOPT_CARTESIAN);
     ck_assert(shape_of(NULL).kind == COLLOPT_AS_FOUND);
 }
-END_TEST
 
 /* Ranks of the world that form a communicator, as first:last[:step], one behind the other. */
 static int take_ranks(const char *text, int *world)
@@ -101,7 +100,7 @@ static const struct {
     { "torus:1x1", "0:0:1", "", 0 },
 };
 
-START_TEST(boxes_are_found)
+TESTS(boxes_are_found, 0, sizeof boxes / sizeof *boxes)
 {
     struct collopt_topology t = { .nodes = 1 };
     struct collopt_shape shape = shape_of(boxes[_i].shape);
@@ -113,9 +112,8 @@ START_TEST(boxes_are_found)
     ck_assert_msg(strcmp(found, boxes[_i].dims) == 0 && t.rings == boxes[_i].rings,
                   "%s of %s: dims %s, rings %u", boxes[_i].ranks, boxes[_i].shape, found, t.rings);
 }
-END_TEST
 
-START_TEST(sides_too_long_are_no_grid)
+TEST(sides_too_long_are_no_grid)
 {
     static int at[1024];
     struct collopt_topology t = { .nodes = 1 };
@@ -130,7 +128,6 @@ START_TEST(sides_too_long_are_no_grid)
     collopt_topology_grid(&t, 3, (const int[]){ 1, 1023, 2 }, 5);
     ck_assert(t.dims == (1023 | 2 << COLLOPT_SIDE_BITS) && t.rings == 2);
 }
-END_TEST
 
 /* ---- files of hosts -------------------------------------------------------------------------- */
 
@@ -154,7 +151,7 @@ static struct collopt_hosts *hosts_of(const char *text, struct told *told)
     return collopt_hosts_parse("hosts", text, strlen(text), note, told);
 }
 
-START_TEST(hosts_are_read)
+TEST(hosts_are_read)
 {
     struct told told;
     struct collopt_hosts *h = hosts_of(
@@ -185,7 +182,6 @@ START_TEST(hosts_are_read)
     ck_assert_int_eq(collopt_host_named(h, "a"), -1);                   /* either */
     collopt_hosts_free(h);
 }
-END_TEST
 
 static const struct {
     const char *text;
@@ -225,7 +221,7 @@ static const struct {
     { "a s1\nb \x01\n", 2, "hosts are plain text" },
 };
 
-START_TEST(wrong_hosts_are_refused)
+TESTS(wrong_hosts_are_refused, 0, sizeof wrong_hosts / sizeof *wrong_hosts)
 {
     struct told told;
 
@@ -235,7 +231,6 @@ START_TEST(wrong_hosts_are_refused)
                   "\"%s\": %d mistakes, line %d: %s", wrong_hosts[_i].text, told.n, told.line,
                   told.sentence);
 }
-END_TEST
 
 /* Ranks on hosts of a torus 2x3: a b c / d e f. */
 static const struct {
@@ -255,7 +250,7 @@ static const struct {
     { "aaaa", "", 0 },                  /* one host */
 };
 
-START_TEST(ranks_lie_as_their_hosts)
+TESTS(ranks_lie_as_their_hosts, 0, sizeof on_hosts / sizeof *on_hosts)
 {
     struct told told;
     struct collopt_hosts *h = hosts_of("torus:2x3\na 0 0\nb 0 1\nc 0 2\nd 1 0\ne 1 1\nf 1 2\n",
@@ -276,7 +271,6 @@ START_TEST(ranks_lie_as_their_hosts)
                       "%s: %s, rings %u", on_hosts[_i].hosts, found, t.rings);
     collopt_hosts_free(h);
 }
-END_TEST
 
 /* ---- groups above nodes and inside them ------------------------------------------------------ */
 
@@ -302,7 +296,7 @@ static const struct {
     { "s0", ".", "" },
 };
 
-START_TEST(slurm_names_switches)
+TESTS(slurm_names_switches, 0, sizeof slurm / sizeof *slurm)
 {
     size_t n = collopt_slurm_switches(slurm[_i].address, slurm[_i].pattern);
 
@@ -310,9 +304,8 @@ START_TEST(slurm_names_switches)
                       && strncmp(slurm[_i].address, slurm[_i].switches, n) == 0,
                   "%s by %s: %zu characters", slurm[_i].address, slurm[_i].pattern, n);
 }
-END_TEST
 
-START_TEST(spots_are_packed)
+TEST(spots_are_packed)
 {
     struct collopt_spot known = { 253, 2046, 4094 }, far = { 255, 2047, 4095 },
                         none = { -1, -1, -1 };
@@ -327,7 +320,6 @@ START_TEST(spots_are_packed)
     ck_assert(s.numa == -1 && s.cache == -1 && s.core == -1);
     ck_assert(collopt_pack_spot((struct collopt_spot){ 254, 2046, 4094 }) > 0);
 }
-END_TEST
 
 #ifdef COLLOPT_HAVE_HWLOC
 /* Two packages of two NUMA nodes; each of these has two caches of four cores of two processors. */
@@ -375,21 +367,19 @@ static void in_its_place(int i, const char *as)
                   bound[i].first, bound[i].last, s.numa, s.cache, s.core);
 }
 
-START_TEST(spots_on_synthetic_machines)
+TESTS(spots_on_synthetic_machines, 0, sizeof bound / sizeof *bound)
 {
     setenv("HWLOC_SYNTHETIC", bound[_i].machine, 1);
     in_its_place(_i, "described");
 }
-END_TEST
 
 /* The same machines as lstopo records them, with everything: what collopt does not look for must
  * not take memory along. */
-START_TEST(spots_on_recorded_machines)
+TESTS(spots_on_recorded_machines, 0, sizeof bound / sizeof *bound)
 {
     lstopo_records(bound[_i].machine);
     in_its_place(_i, "recorded");
 }
-END_TEST
 #endif
 
 /* Letters are groups; nodes are those of the text before. */
@@ -404,7 +394,7 @@ static void take_groups(const char *text, const struct collopt_topology *base,
     ck_assert(collopt_topology_group(t, base, key, group, ranks));
 }
 
-START_TEST(groups_take_the_place_of_nodes)
+TEST(groups_take_the_place_of_nodes)
 {
     static const struct collopt_topology one = { .nodes = 1 };
     const struct collopt_topology *groups[COLLOPT_GROUPINGS] = { NULL };
@@ -456,10 +446,9 @@ START_TEST(groups_take_the_place_of_nodes)
     collopt_set_parameters(&p, &choice);        /* P still has groups by NUMA */
     ck_assert_ptr_eq(p.topology, &nodes);
 }
-END_TEST
 
 /* Capitals are what ranks were told of their nodes. */
-START_TEST(keys_of_several_nodes_are_found)
+TEST(keys_of_several_nodes_are_found)
 {
     static const struct {
         const char *nodes, *told;
@@ -483,10 +472,9 @@ START_TEST(keys_of_several_nodes_are_found)
         ck_assert_msg(found == all[i].straddled, "%s on %s: %d", all[i].told, all[i].nodes, found);
     }
 }
-END_TEST
 
 /* A node's algorithm cannot have nodes of its own, nor be the host's. */
-START_TEST(groups_are_not_nested)
+TEST(groups_are_not_nested)
 {
     static const struct {
         const char *text, *says;
@@ -514,9 +502,8 @@ START_TEST(groups_are_not_nested)
         ck_assert_msg(!strstr(message, "node_aware"), "%s: %s", all[i].text, message);
     }
 }
-END_TEST
 
-START_TEST(topologies_are_told)
+TEST(topologies_are_told)
 {
     static const struct collopt_topology one = { .nodes = 1 };
     const struct collopt_topology *groups[COLLOPT_GROUPINGS] = { NULL };
@@ -551,10 +538,9 @@ START_TEST(topologies_are_told)
     collopt_topology_text(&nodes, 8, text, sizeof text);
     ck_assert(strstr(text, "; a mesh of 4x2; "));
 }
-END_TEST
 
 /* Parameters "dims" take the known grid, where its sides suit the algorithm. */
-START_TEST(known_grids_are_presets)
+TEST(known_grids_are_presets)
 {
     struct collopt_topology t = { .nodes = 1 };
     struct collopt_problem p = { .ranks = 24, .topology = &t };
@@ -569,7 +555,6 @@ START_TEST(known_grids_are_presets)
     dims_text(collopt_preset_dims(&p, 2), text, sizeof text);
     ck_assert_str_eq(text, "2x12");
 }
-END_TEST
 
 /* ---- machines, and what is chosen on them ---------------------------------------------------- */
 
@@ -817,7 +802,7 @@ static void survey(const struct machine *m, struct collopt_topology *t, int *nod
     collopt_machine_pick(machine, collopt_network_of(t, m->fast), false, NULL);
 }
 
-START_TEST(decisions_are_known)
+TESTS(decisions_are_known, 0, sizeof decisions / sizeof *decisions)
 {
     const struct decision *d = &decisions[_i];
     const struct machine *m = machine_named(d->machine);
@@ -847,11 +832,10 @@ START_TEST(decisions_are_known)
         "%s, %s of %zu bytes: %s (%s), not %s (%s)", m->name,
         collopt_collective_names[d->collective], d->bytes, text, chosen.why, d->algorithm, d->why);
 }
-END_TEST
 
 /* A Reduce_scatter of which one rank gets everything is a Reduce; where all get something, it
  * isn't. */
-START_TEST(one_part_is_a_reduce)
+TEST(one_part_is_a_reduce)
 {
     static const struct {
         size_t first, rest;
@@ -886,7 +870,6 @@ START_TEST(one_part_is_a_reduce)
                       shapes[i].first, shapes[i].rest, text, shapes[i].algorithm);
     }
 }
-END_TEST
 
 /* What the model likes best on a machine, from 64 KiB on, of each collective. */
 static void each_candidate(const char *machine, bool commutative,
@@ -938,63 +921,28 @@ static void has_room(const char *text, const char *where)
 }
 
 /* Neither among all ranks nor between leaders or lanes. */
-START_TEST(no_chunks_over_tcp)
+TEST(no_chunks_over_tcp)
 {
     each_candidate("64 hosts over TCP", true, has_no_chunks);
     each_candidate("8 hosts of 8 over TCP", true, has_no_chunks);
 }
-END_TEST
 
-START_TEST(strands_are_for_grids_and_operations_that_commute)
+TEST(strands_are_for_grids_and_operations_that_commute)
 {
     each_candidate("64 hosts", true, has_no_strands);
     each_candidate("8 hosts of 8 over TCP", true, has_no_strands);
     each_candidate("torus 4x4x4", false, has_no_strands);
     each_candidate("mesh 8x8", false, has_no_strands);
 }
-END_TEST
 
 /* Otherwise tuning results would be lost. */
-START_TEST(choices_have_room)
+TEST(choices_have_room)
 {
     for (size_t m = 0; m < sizeof machines / sizeof *machines; m++)
         each_candidate(machines[m].name, true, has_room);
 }
-END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("topology");
-    TCase *tcase = tcase_create("topology");
-    SRunner *runner = srunner_create(suite);
-    int failed;
-
-    tcase_add_test(tcase, shapes_are_read);
-    tcase_add_loop_test(tcase, boxes_are_found, 0, sizeof boxes / sizeof *boxes);
-    tcase_add_test(tcase, sides_too_long_are_no_grid);
-    tcase_add_test(tcase, hosts_are_read);
-    tcase_add_loop_test(tcase, wrong_hosts_are_refused, 0,
-                        sizeof wrong_hosts / sizeof *wrong_hosts);
-    tcase_add_loop_test(tcase, ranks_lie_as_their_hosts, 0, sizeof on_hosts / sizeof *on_hosts);
-    tcase_add_loop_test(tcase, slurm_names_switches, 0, sizeof slurm / sizeof *slurm);
-    tcase_add_test(tcase, spots_are_packed);
-#ifdef COLLOPT_HAVE_HWLOC
-    tcase_add_loop_test(tcase, spots_on_synthetic_machines, 0, sizeof bound / sizeof *bound);
-    tcase_add_loop_test(tcase, spots_on_recorded_machines, 0, sizeof bound / sizeof *bound);
-#endif
-    tcase_add_test(tcase, groups_take_the_place_of_nodes);
-    tcase_add_test(tcase, keys_of_several_nodes_are_found);
-    tcase_add_test(tcase, groups_are_not_nested);
-    tcase_add_test(tcase, topologies_are_told);
-    tcase_add_test(tcase, known_grids_are_presets);
-    tcase_add_loop_test(tcase, decisions_are_known, 0, sizeof decisions / sizeof *decisions);
-    tcase_add_test(tcase, one_part_is_a_reduce);
-    tcase_add_test(tcase, no_chunks_over_tcp);
-    tcase_add_test(tcase, strands_are_for_grids_and_operations_that_commute);
-    tcase_add_test(tcase, choices_have_room);
-    suite_add_tcase(suite, tcase);
-    srunner_run_all(runner, CK_NORMAL);
-    failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return suite_run("topology");
 }

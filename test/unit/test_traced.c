@@ -5,8 +5,8 @@
 #include "report/trace.h"
 #include "report/traced.h"
 #include "schedule/problem.h"
+#include "suite.h"
 
-#include <check.h>
 #include <errno.h>
 #include <jansson.h>
 #include <stdio.h>
@@ -31,7 +31,7 @@ static struct collopt_traced *call(const struct collopt_traced_comm *c, uint64_t
 }
 
 /* A row serves the next communicator that is alike, once the one that had it is freed. */
-START_TEST(rows_are_used_again)
+TEST(rows_are_used_again)
 {
     struct collopt_traced_comm *a, *b, *other;
 
@@ -47,10 +47,9 @@ START_TEST(rows_are_used_again)
     ck_assert_ptr_eq(comm("solver", 7), a);
     ck_assert_ptr_ne(comm("solver", 7), a);
 }
-END_TEST
 
 /* The first ones are kept, across pieces; the others are counted. */
-START_TEST(room_is_bounded)
+TEST(room_is_bounded)
 {
     enum { KEPT = 3000, MORE = 10 };
     const struct collopt_traced **list;
@@ -74,10 +73,9 @@ START_TEST(room_is_bounded)
         ck_assert_uint_eq(list[i]->entered, 1 + i);
     free(list);
 }
-END_TEST
 
 /* By entry; what has others inside comes first.  A call ends once. */
-START_TEST(calls_in_order)
+TEST(calls_in_order)
 {
     const struct collopt_traced **list;
     struct collopt_traced_comm *c;
@@ -104,7 +102,6 @@ START_TEST(calls_in_order)
     ck_assert_uint_eq(list[3]->entered, 50);
     free(list);
 }
-END_TEST
 
 static int64_t later(uint64_t time)
 {
@@ -138,7 +135,7 @@ static double number_of(const json_t *events, size_t i, const char *key)
 
 /* Waiting and reducing follow each other; what is not known is not there; times before SINCE and
  * times before the common beginning. */
-START_TEST(events_of_calls)
+TEST(events_of_calls)
 {
     char folder[] = "/tmp/collopt-traced-XXXXXX";
     struct collopt_trace_by by = { .mpi = "MPI", .host = "a \"b\"", .rank = 2, .ranks = 4,
@@ -178,10 +175,9 @@ START_TEST(events_of_calls)
     json_decref(whole);
     rmdir(folder);
 }
-END_TEST
 
 /* Nothing was called; a folder in the place of the file. */
-START_TEST(empty_and_impossible)
+TEST(empty_and_impossible)
 {
     char folder[] = "/tmp/collopt-traced-XXXXXX";
     struct collopt_trace_by by = { .mpi = "MPI", .host = "h", .ranks = 1, .time = later };
@@ -197,25 +193,8 @@ START_TEST(empty_and_impossible)
     ck_assert_int_eq(errno, ENOENT);
     rmdir(folder);
 }
-END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("traced");
-    TCase *c = tcase_create("traced");
-    SRunner *runner;
-    int failed;
-
-    tcase_set_timeout(c, 60);
-    tcase_add_test(c, rows_are_used_again);
-    tcase_add_test(c, room_is_bounded);
-    tcase_add_test(c, calls_in_order);
-    tcase_add_test(c, events_of_calls);
-    tcase_add_test(c, empty_and_impossible);
-    suite_add_tcase(suite, c);
-    runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? 1 : 0;
+    return suite_run("traced");
 }

@@ -11,8 +11,8 @@
 #include "shared/rules_check.h"
 #include "settings/rules.h"
 #include "topology/topology.h"
+#include "suite.h"
 
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -87,7 +87,7 @@ static const struct collopt_trials *first(const struct job *j)
     return &j->rank[0];
 }
 
-START_TEST(the_fastest_goes_on)
+TEST(the_fastest_goes_on)
 {
     for (int best = 0; best < 4; best++) {
         struct job j;
@@ -107,9 +107,8 @@ START_TEST(the_fastest_goes_on)
         ck_assert_int_eq(j.agreed, 2);
     }
 }
-END_TEST
 
-START_TEST(the_slowest_rank_counts)
+TEST(the_slowest_rank_counts)
 {
     struct job j;
 
@@ -120,9 +119,8 @@ START_TEST(the_slowest_rank_counts)
     ck_assert_int_eq(first(&j)->chosen, 0);
     ck_assert_int_eq(first(&j)->time[1], 2500000000);
 }
-END_TEST
 
-START_TEST(of_equals_the_first)
+TEST(of_equals_the_first)
 {
     struct job j;
 
@@ -135,9 +133,8 @@ START_TEST(of_equals_the_first)
     calls(&j, 100);
     ck_assert_int_eq(first(&j)->chosen, 1);
 }
-END_TEST
 
-START_TEST(what_is_hopeless_is_dropped)
+TEST(what_is_hopeless_is_dropped)
 {
     struct job j;
 
@@ -157,10 +154,9 @@ START_TEST(what_is_hopeless_is_dropped)
     calls(&j, 100);
     ck_assert_int_eq(first(&j)->chosen, 0);
 }
-END_TEST
 
 /* The first call of each, and one call at any other time, may take for ever. */
-START_TEST(hiccups)
+TEST(hiccups)
 {
     for (int at = 0; at < 4 * (COLLOPT_LOOKS + COLLOPT_TRIES); at++) {
         struct job j;
@@ -174,9 +170,8 @@ START_TEST(hiccups)
                       first(&j)->chosen);
     }
 }
-END_TEST
 
-START_TEST(checked_rarely)
+TEST(checked_rarely)
 {
     struct job j;
     int learning = 4 * (COLLOPT_LOOKS + COLLOPT_TRIES);
@@ -208,7 +203,6 @@ START_TEST(checked_rarely)
         calls(&j, COLLOPT_FIRST_PERIOD);
     ck_assert_int_lt(first(&j)->period, 2 * COLLOPT_LAST_PERIOD);
 }
-END_TEST
 
 /* ---- tuning results -------------------------------------------------------------------------- */
 
@@ -280,7 +274,7 @@ static const char *decides(const struct collopt_rules *rules, int ranks, size_t 
     return text;
 }
 
-START_TEST(rules_of_lessons)
+TEST(rules_of_lessons)
 {
     const unsigned exact = COLLOPT_KIND_EXACT, rounding = COLLOPT_KIND_ROUNDING,
                    ordered = COLLOPT_KIND_ORDERED;
@@ -311,9 +305,8 @@ START_TEST(rules_of_lessons)
     free(text);
     free(l.list);
 }
-END_TEST
 
-START_TEST(rules_of_nothing)
+TEST(rules_of_nothing)
 {
     struct collopt_tuning_results l = { 0 };
     char *text;
@@ -323,11 +316,10 @@ START_TEST(rules_of_nothing)
     collopt_rules_free(rules);
     free(text);
 }
-END_TEST
 
 /* Communicators of one shape that have learnt different things: what more ranks have chosen is the
  * rule; of what is uneven there is none. */
-START_TEST(most_of_them)
+TEST(most_of_them)
 {
     struct collopt_tuning_results l = { 0 };
     struct collopt_rules *rules;
@@ -350,28 +342,8 @@ START_TEST(most_of_them)
     free(text);
     free(l.list);
 }
-END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("trials");
-    TCase *c = tcase_create("trials");
-    SRunner *runner = srunner_create(s);
-    int failed;
-
-    tcase_set_timeout(c, 60);
-    tcase_add_test(c, the_fastest_goes_on);
-    tcase_add_test(c, the_slowest_rank_counts);
-    tcase_add_test(c, of_equals_the_first);
-    tcase_add_test(c, what_is_hopeless_is_dropped);
-    tcase_add_test(c, hiccups);
-    tcase_add_test(c, checked_rarely);
-    tcase_add_test(c, rules_of_lessons);
-    tcase_add_test(c, rules_of_nothing);
-    tcase_add_test(c, most_of_them);
-    suite_add_tcase(s, c);
-    srunner_run_all(runner, CK_ENV);
-    failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return suite_run("trials");
 }

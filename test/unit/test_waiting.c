@@ -6,8 +6,8 @@
 #include "report/notes.h"
 #include "report/waits.h"
 #include "schedule/problem.h"
+#include "suite.h"
 
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,7 +30,7 @@ static void call(struct collopt_notes *n, const char *name, int size_class, int 
 }
 
 /* Waiting lasts until the last rank enters, or until the call is over. */
-START_TEST(waiting_of_a_call)
+TEST(waiting_of_a_call)
 {
     ck_assert_uint_eq(collopt_waiting(100, 50, 120), 20);
     ck_assert_uint_eq(collopt_waiting(100, 50, 150), 50);
@@ -40,9 +40,8 @@ START_TEST(waiting_of_a_call)
     ck_assert_uint_eq(collopt_waiting(-100, 50, -80), 20);      /* another clock may be behind */
     ck_assert_uint_eq(collopt_waiting(100, 0, 200), 0);
 }
-END_TEST
 
-START_TEST(who_depends_on_whom)
+TEST(who_depends_on_whom)
 {
     for (int c = 0; c < COLLOPT_COLLECTIVES; c++)
         ck_assert_int_eq(collopt_depends(c),
@@ -50,10 +49,9 @@ START_TEST(who_depends_on_whom)
                          : c == COLLOPT_SCAN || c == COLLOPT_EXSCAN ? COLLOPT_DEPENDS_ON_LOWER
                                                                     : COLLOPT_DEPENDS_ON_ALL);
 }
-END_TEST
 
 /* Many notes in pieces, in order; the latest ones are not ended. */
-START_TEST(notes_in_pieces)
+TEST(notes_in_pieces)
 {
     struct collopt_notes n = { 0 };
     struct collopt_note *open, *first = NULL;
@@ -85,7 +83,6 @@ START_TEST(notes_in_pieces)
     collopt_notes_free(&n);
     ck_assert_uint_eq(collopt_notes_ended(&n), 0);
 }
-END_TEST
 
 static uint64_t hash_of(const int *kinds, int n, size_t calls, size_t *rows, const char *name)
 {
@@ -101,7 +98,7 @@ static uint64_t hash_of(const int *kinds, int n, size_t calls, size_t *rows, con
 
 /* Ranks agree if the same kinds of calls follow each other, whatever they are called and however
  * long they took. */
-START_TEST(notes_of_the_same_calls)
+TEST(notes_of_the_same_calls)
 {
     static const int a[] = { 3, 5, 3, 8 }, b[] = { 3, 3, 5, 8 }, c[] = { 3, 5, 3, 3 };
     size_t rows;
@@ -115,10 +112,9 @@ START_TEST(notes_of_the_same_calls)
     ck_assert(hash_of(c, 4, 3, &rows, "Allreduce") == hash_of(a, 4, 3, &rows, "Allreduce"));
     ck_assert_uint_eq(rows, 2);
 }
-END_TEST
 
 /* Memory is bounded; what is freed can be used again. */
-START_TEST(notes_have_a_limit)
+TEST(notes_have_a_limit)
 {
     struct collopt_notes n = { 0 }, other = { 0 };
     size_t calls = 0, most = COLLOPT_NOTES_BYTES / sizeof(struct collopt_note);
@@ -137,10 +133,9 @@ START_TEST(notes_have_a_limit)
     ck_assert_ptr_nonnull(collopt_notes_next(&other));
     collopt_notes_free(&other);
 }
-END_TEST
 
 /* What a call is counted as is known from its start, when it ends only later. */
-START_TEST(calls_that_end_later)
+TEST(calls_that_end_later)
 {
     struct collopt_notes n = { 0 };
     struct collopt_notes_row r = row("Iallreduce", 3, COLLOPT_ALLREDUCE);
@@ -162,10 +157,9 @@ START_TEST(calls_that_end_later)
     ck_assert_uint_eq(collopt_notes_ended(&n), 2);
     collopt_notes_free(&n);
 }
-END_TEST
 
 /* Ranks 4 and 7: 4 is late; what is known of one alone is known of both. */
-START_TEST(waits_of_ranks)
+TEST(waits_of_ranks)
 {
     struct collopt_waited late = { .calls = 10, .time = 3000000000, .waiting = 1000000000,
                                    .made_wait = 6000000000, .last = 9 },
@@ -192,9 +186,8 @@ START_TEST(waits_of_ranks)
     ck_assert_uint_eq(all.late.calls, 10);
     ck_assert_double_eq_tol(all.late.seconds, 6, 1e-9);
 }
-END_TEST
 
-START_TEST(waits_as_json)
+TEST(waits_as_json)
 {
     struct collopt_waited w = { .calls = 2, .time = 3000000000, .waiting = 1000000000 };
     struct collopt_waits waits = collopt_waits_of(&w);
@@ -211,28 +204,8 @@ START_TEST(waits_as_json)
     ck_assert_msg(strstr(text, "\"reducing\": {") != NULL, "%s", text);
     free(text);
 }
-END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("waiting");
-    TCase *c = tcase_create("waiting");
-    SRunner *runner;
-    int failed;
-
-    tcase_set_timeout(c, 60);
-    tcase_add_test(c, waiting_of_a_call);
-    tcase_add_test(c, who_depends_on_whom);
-    tcase_add_test(c, notes_in_pieces);
-    tcase_add_test(c, notes_of_the_same_calls);
-    tcase_add_test(c, notes_have_a_limit);
-    tcase_add_test(c, calls_that_end_later);
-    tcase_add_test(c, waits_of_ranks);
-    tcase_add_test(c, waits_as_json);
-    suite_add_tcase(suite, c);
-    runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? 1 : 0;
+    return suite_run("waiting");
 }

@@ -2,11 +2,11 @@
  * ways is taken as their times change. */
 #include "config.h"
 
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "shm/writer.h"
+#include "suite.h"
 
 enum { MOST = 3 * COLLOPT_WRITE_LEAST, AROUND = 64, POISON = 0xa5 };
 
@@ -50,7 +50,7 @@ static void is_copied(size_t to, size_t source, size_t bytes, bool stream)
 }
 
 /* _i: the address that is written to, from a multiple of what malloc gives. */
-START_TEST(all_bytes_are_copied_and_no_others)
+TESTS(all_bytes_are_copied_and_no_others, 0, 64)
 {
     for (size_t bytes = 0; bytes < 200; bytes++)
         is_copied((size_t)_i, bytes % 64, bytes, true);
@@ -58,9 +58,8 @@ START_TEST(all_bytes_are_copied_and_no_others)
         is_copied((size_t)_i, 63 - (size_t)_i, bytes, false);
     is_copied((size_t)_i, 1, MOST, true);
 }
-END_TEST
 
-START_TEST(a_writer_copies_in_both_ways)
+TEST(a_writer_copies_in_both_ways)
 {
     struct collopt_writer w = { .copies = 0 };
 
@@ -70,7 +69,6 @@ START_TEST(a_writer_copies_in_both_ways)
         ck_assert(memcmp(area, from + i % 64, MOST) == 0);
     }
 }
-END_TEST
 
 /* N copies at the given costs, in ticks for a byte; how many of them streamed. */
 static int copies(struct collopt_writer *w, int n, double ordinary, double streaming)
@@ -87,7 +85,7 @@ static int copies(struct collopt_writer *w, int n, double ordinary, double strea
     return streamed;
 }
 
-START_TEST(the_better_way_is_taken)
+TEST(the_better_way_is_taken)
 {
     struct collopt_writer w = { .copies = 0 };
     int trials = 10, n = trials * COLLOPT_WRITE_TRIAL;
@@ -98,10 +96,9 @@ START_TEST(the_better_way_is_taken)
     ck_assert_int_le(copies(&w, n, 0.3, 0.25), 10 * COLLOPT_WRITE_TRIAL);
     ck_assert_int_le(copies(&w, n, 0.3, 0.25), trials + 1);
 }
-END_TEST
 
 /* The thread did not run for a while during one copy in a hundred. */
-START_TEST(interrupted_copies_decide_nothing)
+TEST(interrupted_copies_decide_nothing)
 {
     struct collopt_writer w = { .copies = 0 };
     int streamed = 0, rounds = 200;
@@ -113,10 +110,9 @@ START_TEST(interrupted_copies_decide_nothing)
     }
     ck_assert_int_le(streamed, rounds * 100 / COLLOPT_WRITE_TRIAL + 1);
 }
-END_TEST
 
 /* One of the first copies of each way was interrupted, or its page was new. */
-START_TEST(first_copies_decide_nothing_alone)
+TESTS(first_copies_decide_nothing_alone, 0, 2)
 {
     struct collopt_writer w = { .copies = 0 };
     int n = 10 * COLLOPT_WRITE_TRIAL;
@@ -126,25 +122,9 @@ START_TEST(first_copies_decide_nothing_alone)
     ck_assert_int_le(copies(&w, n, 0.3, 0.25), 10 + 3);
     ck_assert_int_ge(copies(&w, n, 1.4, 0.25), n - 20);
 }
-END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("writer");
-    TCase *tcase = tcase_create("writer");
-    SRunner *runner;
-    int failed;
-
-    tcase_add_checked_fixture(tcase, set_up, tear_down);
-    tcase_add_loop_test(tcase, all_bytes_are_copied_and_no_others, 0, 64);
-    tcase_add_test(tcase, a_writer_copies_in_both_ways);
-    tcase_add_test(tcase, the_better_way_is_taken);
-    tcase_add_test(tcase, interrupted_copies_decide_nothing);
-    tcase_add_loop_test(tcase, first_copies_decide_nothing_alone, 0, 2);
-    suite_add_tcase(suite, tcase);
-    runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed > 0;
+    tcase_add_checked_fixture(suite_tests(), set_up, tear_down);
+    return suite_run("writer");
 }

@@ -149,6 +149,15 @@ bool trial_read(struct trial *t, int words, char *const *word)
     return true;
 }
 
+int trial_algorithms(void)
+{
+    int n = 0;
+
+    while (collopt_algorithms[n])
+        n++;
+    return n;
+}
+
 bool trial_range(int words, char *const *word, int *from, int *to)
 {
     struct trial t = { .algorithm = NULL };

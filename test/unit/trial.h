@@ -75,6 +75,8 @@ void trial_words(const struct trial *t, char words[TRIAL_WORDS]);
 /* False, with a sentence on stderr, if WORDS make no sense. */
 bool trial_read(struct trial *t, int words, char *const *word);
 
+/* How many algorithms the registry has. */
+int trial_algorithms(void);
 /* Which algorithms of the registry, FROM .. TO-1, are meant by WORDS: the one they name; all, if
  * there are none. */
 bool trial_range(int words, char *const *word, int *from, int *to);
