@@ -76,6 +76,15 @@ static void set_count(uint64_t *n, uint64_t value)
     __atomic_store_n(n, value, __ATOMIC_RELAXED);
 }
 
+static void copy(struct collopt_counter *to, const struct collopt_counter *from)
+{
+    uint64_t *word = (uint64_t *)to;
+
+    _Static_assert(sizeof *to % sizeof *word == 0, "counters have nothing but uint64_t");
+    for (size_t i = 0; i < sizeof *to / sizeof *word; i++)
+        set_count(&word[i], count_of((const uint64_t *)from + i));
+}
+
 /* Reason and size class of a call that fell back, in one number; class -1: not known. */
 static int passed_key(enum collopt_reason why, int size_class)
 {
@@ -143,30 +152,8 @@ static inline void refresh(struct entry *e)
 
     if (e->generation == now)
         return;
-    set_count(&e->counter.calls, 0);
-    set_count(&e->counter.bytes, 0);
-    set_count(&e->counter.group_least, 0);
-    set_count(&e->counter.group_most, 0);
-    set_count(&e->counter.time, 0);
-    for (int i = 0; i < COLLOPT_SENT; i++)
-        set_count(&e->counter.sent[i], 0);
-    if (e->counter.waited.calls > 0)
-        e->counter.waited = (struct collopt_waited){ 0 };
+    copy(&e->counter, &(struct collopt_counter){ 0 });
     __atomic_store_n(&e->generation, now, __ATOMIC_RELEASE);
-}
-
-/* Once, at the end of the job. */
-static void add_waited(struct collopt_waited *sum, const struct collopt_waited *w)
-{
-    sum->calls += w->calls;
-    sum->time += w->time;
-    sum->waiting += w->waiting;
-    sum->made_wait += w->made_wait;
-    sum->last += w->last;
-    sum->following += w->following;
-    sum->following_time += w->following_time;
-    sum->at_once += w->at_once;
-    sum->at_once_time += w->at_once_time;
 }
 
 /* Only the entry's own thread adds to it, or the holder of the lock to one in `departed`. */
@@ -207,7 +194,7 @@ static void add(struct entry *e, const struct collopt_counter *c)
 
     refresh(e);
     if (c->waited.calls > 0)
-        add_waited(&sum->waited, &c->waited);
+        collopt_waited_add(&sum->waited, &c->waited);
     if (c->calls == 0)
         return;
     add_times(sum, c->time, c->least, c->most);
@@ -297,6 +284,19 @@ const char *collopt_counted_as(const struct collopt_algorithm *a)
                                                : "reduce_local";
 }
 
+void collopt_waited_add(struct collopt_waited *sum, const struct collopt_waited *w)
+{
+    sum->calls += w->calls;
+    sum->time += w->time;
+    sum->waiting += w->waiting;
+    sum->made_wait += w->made_wait;
+    sum->last += w->last;
+    sum->following += w->following;
+    sum->following_time += w->following_time;
+    sum->at_once += w->at_once;
+    sum->at_once_time += w->at_once_time;
+}
+
 /* ---- outside --------------------------------------------------------------------------------- */
 
 void collopt_count_timed(const struct collopt_algorithm *a, int size_class,
@@ -365,7 +365,7 @@ void collopt_count_waited(const struct collopt_counted *as, const struct collopt
     if (!e)
         return;
     refresh(e);
-    add_waited(&e->counter.waited, w);
+    collopt_waited_add(&e->counter.waited, w);
 }
 
 /* Under the lock: all of FROM that counts, into TO; false: no memory. */
@@ -378,16 +378,7 @@ static bool add_shard(struct shard *to, const struct shard *from)
 
         if (!current(e))
             continue;
-        c.calls = count_of(&e->counter.calls);
-        c.bytes = count_of(&e->counter.bytes);
-        c.group_least = count_of(&e->counter.group_least);
-        c.group_most = count_of(&e->counter.group_most);
-        c.time = count_of(&e->counter.time);
-        c.least = count_of(&e->counter.least);
-        c.most = count_of(&e->counter.most);
-        for (int k = 0; k < COLLOPT_SENT; k++)
-            c.sent[k] = count_of(&e->counter.sent[k]);
-        c.waited = e->counter.waited;
+        copy(&c, &e->counter);
         sum = insert(to, e->what, e->which, e->passed);
         if (!sum)
             return false;

@@ -48,6 +48,8 @@ struct collopt_waited {
     uint64_t at_once, at_once_time;
 };
 
+void collopt_waited_add(struct collopt_waited *sum, const struct collopt_waited *w);
+
 struct collopt_counter {        /* of one collective, algorithm and size class */
     uint64_t calls;
     uint64_t bytes;             /* of data in the input vectors */

@@ -32,13 +32,11 @@ struct record {
     char what[40], how[56];     /* collective and algorithm; or MPI name and reason */
     int64_t passed;             /* 1: calls that fell back */
     int64_t size_class;         /* -1: not known, of calls that fell back */
-    uint64_t ranks;             /* that have made such calls */
-    uint64_t calls, bytes;      /* of all ranks */
+    uint64_t bytes;             /* of all ranks */
     uint64_t group_least, group_most;   /* ranks of the communicators, of calls that fell back */
     uint64_t sent[COLLOPT_SENT];        /* bytes, by all ranks */
-    double seconds;             /* of all ranks */
-    double least, most;         /* of one rank */
-    double call_least, call_most;       /* of one call */
+    struct collopt_spread rank; /* seconds of a rank that has made such calls */
+    struct collopt_spread call; /* of a call: its RANKS are calls */
     struct collopt_waits waits;
 };
 
@@ -86,16 +84,6 @@ static struct record *find(const struct collopt_report *r, const struct record *
     return NULL;
 }
 
-static double lower(double a, double b)
-{
-    return a < b ? a : b;
-}
-
-static double higher(double a, double b)
-{
-    return a > b ? a : b;
-}
-
 /* Adds what another process has done. There is room. */
 static void add(struct collopt_report *r, const struct record *other)
 {
@@ -105,19 +93,14 @@ static void add(struct collopt_report *r, const struct record *other)
         r->record[r->records++] = *other;
         return;
     }
-    sum->ranks += other->ranks;
-    sum->calls += other->calls;
     sum->bytes += other->bytes;
     for (int i = 0; i < COLLOPT_SENT; i++)
         sum->sent[i] += other->sent[i];
-    sum->seconds += other->seconds;
-    sum->least = lower(sum->least, other->least);
-    sum->most = higher(sum->most, other->most);
     sum->group_least = other->group_least < sum->group_least ? other->group_least
                                                              : sum->group_least;
     sum->group_most = other->group_most > sum->group_most ? other->group_most : sum->group_most;
-    sum->call_least = lower(sum->call_least, other->call_least);
-    sum->call_most = higher(sum->call_most, other->call_most);
+    collopt_spread_widen(&sum->rank, &other->rank);
+    collopt_spread_widen(&sum->call, &other->call);
     collopt_waits_add(&sum->waits, &other->waits);
 }
 
@@ -130,6 +113,13 @@ static double seconds_of(uint64_t nanoseconds)
     return (double)nanoseconds / 1e9;
 }
 
+static struct collopt_spread of_one(uint64_t nanoseconds)
+{
+    double seconds = seconds_of(nanoseconds);
+
+    return (struct collopt_spread){ 1, seconds, seconds, seconds };
+}
+
 struct gathering {
     struct collopt_report *report;
     uint64_t reductions;
@@ -139,19 +129,9 @@ struct gathering {
 
 static void gather_waited(struct gathering *g, const struct collopt_sum *s)
 {
-    const struct collopt_waited *w = &s->counter.waited;
-
     if (!s->algorithm && s->reason == COLLOPT_PASS_NESTED)
         return;
-    g->waited.calls += w->calls;
-    g->waited.time += w->time;
-    g->waited.waiting += w->waiting;
-    g->waited.made_wait += w->made_wait;
-    g->waited.last += w->last;
-    g->waited.following += w->following;
-    g->waited.following_time += w->following_time;
-    g->waited.at_once += w->at_once;
-    g->waited.at_once_time += w->at_once_time;
+    collopt_waited_add(&g->waited, &s->counter.waited);
     g->report->timed_calls += s->counter.time > 0 ? s->counter.calls : 0;
 }
 
@@ -186,20 +166,16 @@ static void gather(const struct collopt_sum *s, void *data)
     const struct collopt_counter *c = &s->counter;
     struct record one = { .passed = !s->algorithm,
                           .size_class = s->size_class,
-                          .ranks = 1,
-                          .calls = c->calls,
                           .bytes = c->bytes,
                           .group_least = c->group_least,
                           .group_most = c->group_most,
-                          .seconds = seconds_of(c->time),
-                          .call_least = seconds_of(c->least),
-                          .call_most = seconds_of(c->most),
+                          .rank = of_one(c->time),
+                          .call = { c->calls, seconds_of(c->time), seconds_of(c->least),
+                                    seconds_of(c->most) },
                           .waits = collopt_waits_of(&c->waited) };
     struct record *same;
 
     gather_waited(g, s);
-
-    one.least = one.most = one.seconds;
     memcpy(one.sent, c->sent, sizeof one.sent);
     if (s->algorithm || s->reason != COLLOPT_PASS_NESTED)
         g->reductions += c->time;               /* nested calls are inside of others */
@@ -218,13 +194,10 @@ static void gather(const struct collopt_sum *s, void *data)
     same = find(g->report, &one);           /* one name may have two entries in this process, with
                                              * different spellings */
     if (same) {
-        one.seconds += same->seconds;
-        one.least = one.most = one.seconds;
+        one.rank = sum_of(&same->rank, &one.rank);
         one.waits = both(&same->waits, &one.waits);
         same->waits = (struct collopt_waits){ .late.rank = -1 };
-        same->ranks = 0;
-        same->seconds = 0;
-        same->least = same->most = one.seconds;
+        same->rank = (struct collopt_spread){ 0 };
     }
     add(g->report, &one);
 }
@@ -236,13 +209,6 @@ static uint64_t in_reductions(uint64_t all_calls)
     uint64_t covered = collopt_timing_covered();
 
     return covered > 0 && covered < all_calls ? covered : all_calls;
-}
-
-static struct collopt_spread of_one(uint64_t nanoseconds)
-{
-    double seconds = seconds_of(nanoseconds);
-
-    return (struct collopt_spread){ 1, seconds, seconds, seconds };
 }
 
 static struct makings makings_of(struct collopt_makings m)
@@ -431,7 +397,8 @@ static void merge_head(struct collopt_report *r, const struct head *head)
     collopt_spread_widen(&r->seconds, &head->seconds);
     collopt_spread_widen(&r->reductions, &head->reductions);
     r->timed_calls += head->timed_calls;
-    r->clock_error = higher(r->clock_error, head->clock_error);
+    r->clock_error = head->clock_error > r->clock_error ? head->clock_error
+                                                         : r->clock_error;
     collopt_spread_widen(&r->makings.seconds, &head->makings.seconds);
     r->makings.made += head->makings.made;
     r->makings.hardly_used += head->makings.hardly_used;
@@ -469,16 +436,6 @@ static void class_bounds(int64_t size_class, uint64_t *from, uint64_t *to)
     *to = size_class >= 63 ? INT64_MAX : UINT64_C(1) << size_class;
 }
 
-static void json_spread(struct collopt_json *j, const char *key, double least, double mean,
-                        double most)
-{
-    collopt_json_object(j, key);
-    collopt_json_real(j, "min", least);
-    collopt_json_real(j, "mean", mean);
-    collopt_json_real(j, "max", most);
-    collopt_json_end(j);
-}
-
 static void json_class(struct collopt_json *j, int64_t size_class)
 {
     uint64_t from, to;
@@ -503,15 +460,15 @@ static void json_run(struct collopt_json *j, const struct record *e)
     collopt_json_text(j, "collective", e->what);
     collopt_json_text(j, "algorithm", e->how);
     json_class(j, e->size_class);
-    collopt_json_count(j, "ranks", e->ranks);
-    collopt_json_count(j, "calls", e->calls);
+    collopt_json_count(j, "ranks", e->rank.ranks);
+    collopt_json_count(j, "calls", e->call.ranks);
     collopt_json_count(j, "bytes", e->bytes);
     collopt_json_object(j, "sent");
     collopt_json_count(j, "messages", e->sent[COLLOPT_SENT_BY_HOST]);
     collopt_json_count(j, "shared_memory", e->sent[COLLOPT_SENT_BY_SHM]);
     collopt_json_end(j);
-    json_spread(j, "seconds", e->least, e->seconds / (double)e->ranks, e->most);
-    json_spread(j, "seconds_per_call", e->call_least, e->seconds / (double)e->calls, e->call_most);
+    collopt_spread_json(&e->rank, j, "seconds");
+    collopt_spread_json(&e->call, j, "seconds_per_call");
     json_waits(j, e);
     collopt_json_end(j);
 }
@@ -523,8 +480,8 @@ static void json_passed(struct collopt_json *j, const struct record *e)
     collopt_json_text(j, "reason", e->how);
     if (e->size_class >= 0)
         json_class(j, e->size_class);
-    collopt_json_count(j, "ranks", e->ranks);
-    collopt_json_count(j, "calls", e->calls);
+    collopt_json_count(j, "ranks", e->rank.ranks);
+    collopt_json_count(j, "calls", e->call.ranks);
     if (e->size_class >= 0) {
         collopt_json_count(j, "bytes", e->bytes);
         collopt_json_object(j, "communicators");
@@ -532,10 +489,9 @@ static void json_passed(struct collopt_json *j, const struct record *e)
         collopt_json_count(j, "ranks_max", e->group_most);
         collopt_json_end(j);
     }
-    if (e->most > 0) {
-        json_spread(j, "seconds", e->least, e->seconds / (double)e->ranks, e->most);
-        json_spread(j, "seconds_per_call", e->call_least, e->seconds / (double)e->calls,
-                    e->call_most);
+    if (e->rank.most > 0) {
+        collopt_spread_json(&e->rank, j, "seconds");
+        collopt_spread_json(&e->call, j, "seconds_per_call");
     }
     json_waits(j, e);
     collopt_json_end(j);
@@ -777,61 +733,55 @@ static const char *waiting_of(const struct record *e, struct figure *f)
     return f->text;
 }
 
+/* The rows of calls that fell back have another form. */
+static void write_row(const struct record *e, FILE *to)
+{
+    const char *const line = e->passed ? "  %-24s %-31s %11s %8s %6s %11s %11s %11s%s\n"
+                                       : "  %-20s %-24s %12s %12s %6s %11s %11s %11s%s\n";
+    char size[24] = "", calls[24], ranks[24];
+    struct figure least, mean, most, waiting;
+    uint64_t from, bound;
+
+    if (e->size_class >= 0) {
+        class_bounds(e->size_class, &from, &bound);
+        collopt_size_text(bound, size, sizeof size);
+    }
+    snprintf(calls, sizeof calls, "%" PRIu64, e->call.ranks);
+    snprintf(ranks, sizeof ranks, "%" PRIu64, e->rank.ranks);
+    fprintf(to, line, e->what, e->how, size, calls, ranks, figure(e->rank.least, 6, &least),
+            figure(e->rank.sum / (double)e->rank.ranks, 6, &mean), figure(e->rank.most, 6, &most),
+            waiting_of(e, &waiting));
+}
+
+/* HEAD is over the rows, if there are any. */
+static bool write_rows(const struct collopt_report *r, bool passed, const char *head, FILE *to)
+{
+    bool any = false;
+
+    for (size_t i = 0; i < r->records; i++) {
+        if (r->record[i].passed != passed)
+            continue;
+        if (!any)
+            fprintf(to, "%s %6s %11s %11s %11s%s\n", head, "ranks", "seconds min", "mean", "max",
+                    "     waiting");
+        any = true;
+        write_row(&r->record[i], to);
+    }
+    return any;
+}
+
 static void write_table(const struct collopt_report *r, FILE *to,
                         const struct collopt_report_by *by)
 {
-    const char *const line = "  %-20s %-24s %12s %12s %6s %11s %11s %11s%s\n";
-    bool run = false, passed = false;
-
     write_head(by, to);
     write_share(r, to);
     write_waiting(r, to);
     write_sent(r, to);
-    for (size_t i = 0; i < r->records; i++) {
-        const struct record *e = &r->record[i];
-        char size[24], calls[24], n[24];
-        struct figure least, mean, most, waiting;
-        uint64_t from, bound;
-
-        if (e->passed)
-            continue;
-        if (!run)
-            fprintf(to, line, "collective", "algorithm", "bytes up to", "calls", "ranks",
-                    "seconds min", "mean", "max", "     waiting");
-        run = true;
-        class_bounds(e->size_class, &from, &bound);
-        collopt_size_text(bound, size, sizeof size);
-        snprintf(calls, sizeof calls, "%" PRIu64, e->calls);
-        snprintf(n, sizeof n, "%" PRIu64, e->ranks);
-        fprintf(to, line, e->what, e->how, size, calls, n, figure(e->least, 6, &least),
-                figure(e->seconds / (double)e->ranks, 6, &mean), figure(e->most, 6, &most),
-                waiting_of(e, &waiting));
-    }
-    if (!run)
+    if (!write_rows(r, false, "  collective           algorithm                "
+                              " bytes up to        calls", to))
         fprintf(to, "  collopt ran no collective\n");
-    for (size_t i = 0; i < r->records; i++) {
-        const struct record *e = &r->record[i];
-
-        char size[24] = "";
-        struct figure least, mean, most, waiting;
-        uint64_t from, bound;
-
-        if (!e->passed)
-            continue;
-        if (!passed)
-            fprintf(to, "  %-56s %11s %8s %6s %11s %11s %11s%s\n",
-                    "passed through to the MPI library", "bytes up to", "calls", "ranks",
-                    "seconds min", "mean", "max", "     waiting");
-        passed = true;
-        class_bounds(e->size_class < 0 ? 0 : e->size_class, &from, &bound);
-        if (e->size_class >= 0)
-            collopt_size_text(bound, size, sizeof size);
-        fprintf(to, "  %-24s %-31s %11s %8" PRIu64 " %6" PRIu64 " %11s %11s %11s%s\n",
-                e->what,
-                e->how, size, e->calls, e->ranks, figure(e->least, 6, &least),
-                figure(e->seconds / (double)e->ranks, 6, &mean), figure(e->most, 6, &most),
-                waiting_of(e, &waiting));
-    }
+    write_rows(r, true, "  passed through to the MPI library                       "
+                        " bytes up to    calls", to);
 }
 
 static void write_results(const struct collopt_tuning_results *results, FILE *to)
