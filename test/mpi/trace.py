@@ -6,6 +6,7 @@ Arguments: what COLLOPT_TRACE and test_trace were given, the ranks' number, what
 what collopt-report has made of the traces, if it was asked."""
 
 import json
+import math
 import sys
 
 ROUNDING = 0.002                # microseconds: of both ends, to whole nanoseconds
@@ -28,7 +29,7 @@ class Call:
 
 
 def schema(whole):
-    """What Perfetto needs of each event."""
+    """What Perfetto needs of each event (its importers/json/json_trace_parser.cc)."""
     check(set(whole) == {"otherData", "displayTimeUnit", "traceEvents"}, "members: %s",
           sorted(whole))
     for event in whole["traceEvents"]:
@@ -55,6 +56,8 @@ def calls_of(events):
         if event["ph"] == "e":
             call = open_ones.pop(event["id2"]["local"])
             call.end = event["ts"]
+            check(event["name"] == call.name and call.end >= call.begin, "%s at %f ends as %s",
+                  call.name, call.begin, event)
         elif event["name"] in ("waiting", "reducing"):
             calls[-1].parts.append(event)
         else:
@@ -80,18 +83,26 @@ def parts_fit(call):
           "parts of %s: %s", call.name, call.parts)
 
 
-def slices_nest(calls):
-    """On each row a slice is inside of another or beside it."""
+def nanoseconds(microseconds):
+    """As Perfetto reads times: to the next integer."""
+    return math.floor(microseconds * 1000 + 0.5)
+
+
+def slices_nest(events):
+    """On each row a slice is inside of another or beside it, to the nanosecond: Perfetto moves one
+    that overlaps another to a row of its own.  It sorts them by their beginning only, so what is
+    outside has to come first."""
     stacks = {}
-    for call in calls:
-        if call.end is None or call.args["form"] != "blocking":
-            continue
-        stack = stacks.setdefault(call.row, [])
-        while stack and stack[-1].end <= call.begin + ROUNDING:
+    for event in sorted((event for event in events if event["ph"] == "X"),
+                        key=lambda event: nanoseconds(event["ts"])):
+        stack = stacks.setdefault((event["pid"], event["tid"]), [])
+        begin = nanoseconds(event["ts"])
+        end = begin + nanoseconds(event["dur"])
+        while stack and stack[-1][0] <= begin:
             stack.pop()
-        check(not stack or call.end <= stack[-1].end + ROUNDING, "%s at %f overlaps %s", call.name,
-              call.begin, stack[-1].name if stack else "")
-        stack.append(call)
+        check(not stack or end <= stack[-1][0], "%s at %f overlaps %s", event["name"],
+              event["ts"], stack[-1][1] if stack else "")
+        stack.append((end, event["name"]))
 
 
 def compare(call, line):
@@ -131,7 +142,7 @@ def main(name, ranks, missing, clock_error, merged=None):
               "%d", len(calls), about["dropped"], len(lines))
         check((about["dropped"] > 0) == (missing == "late"), "%d dropped", about["dropped"])
         check([c.begin for c in calls] == sorted(c.begin for c in calls), "not in order")
-        slices_nest(calls)
+        slices_nest(events)
         numbers = {}
         for call, line in zip(calls, lines):
             compare(call, line)
@@ -163,6 +174,7 @@ def main(name, ranks, missing, clock_error, merged=None):
             whole = json.load(file)
         schema(whole)
         check(whole["traceEvents"] == all_events, "%s has other events", merged)
+        slices_nest(all_events)
         check(whole["otherData"]["present"] == ranks, "%s: otherData", merged)
     for message in wrong[:20]:
         print("WRONG: " + message)
