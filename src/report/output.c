@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <poll.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,12 +18,20 @@
 
 /* ---- streams and devices --------------------------------------------------------------------- */
 
+/* Standard streams do not block where another process that has them wants that, as ssh does. */
+static bool is_full(int file)
+{
+    struct pollfd p = { .fd = file, .events = POLLOUT };
+
+    return errno == EAGAIN && (poll(&p, 1, -1) >= 0 || errno == EINTR);
+}
+
 static bool write_all(int file, const char *text, size_t n)
 {
     while (n > 0) {
         ssize_t written = write(file, text, n);
 
-        if (written < 0 && errno == EINTR)
+        if (written < 0 && (errno == EINTR || is_full(file)))
             continue;
         if (written < 0)
             return false;

@@ -447,6 +447,40 @@ TEST(report_to_a_pipe)
     collopt_report_free(r);
 }
 
+/* Standard error is a pipe that is full and does not block, until another process reads it. */
+TEST(report_to_a_full_pipe)
+{
+    struct collopt_report *r = one_rank(1);
+    int end[2], before = dup(STDERR_FILENO), status;
+    bool written;
+    pid_t reader;
+
+    ck_assert_int_eq(pipe2(end, O_NONBLOCK), 0);
+    while (write(end[1], "x", 1) == 1)
+        ;
+    reader = fork();
+    if (reader == 0) {
+        char got[4096];
+        bool come = false;      /* the report, behind what the pipe is full of */
+        ssize_t n;
+
+        close(end[1]);
+        fcntl(end[0], F_SETFL, 0);
+        while ((n = read(end[0], got, sizeof got)) > 0)
+            come |= memchr(got, 'c', (size_t)n) != NULL;
+        _exit(!come);
+    }
+    dup2(end[1], STDERR_FILENO);
+    written = collopt_report_write(r, "stderr", by("MPICH", 4, COLLOPT_ALL_RANKS));
+    dup2(before, STDERR_FILENO);
+    close(before);
+    close(end[1]);
+    ck_assert(written);
+    ck_assert(waitpid(reader, &status, 0) == reader && status == 0);
+    close(end[0]);
+    collopt_report_free(r);
+}
+
 static void put_file(const char *name, const char *text)
 {
     FILE *f = fopen(name, "w");
