@@ -1,5 +1,6 @@
 # Valgrind finds no error and no leak of collopt's after MPI_Finalize: a test program on two ranks
-# of each MPI library, and a session that goes on then.  judge.py tells collopt's from the library's.
+# of each MPI library, and a session that goes on then.  judge.py tells collopt's from the
+# library's.
 
 . "${COLLOPT_SOURCE:-.}/test/mpi/hosts.sh"
 command -v valgrind >/dev/null || skip "no valgrind"

@@ -328,7 +328,8 @@ class Merging(Files):
                 ("rank", trace_of(3), "otherData.rank is 3, of 3 ranks"),
                 ("text", trace_of("0"), 'otherData.rank is "0"; it must be a whole number'),
                 ("whole", whole, "is a trace of several ranks already"),
-                ("event", dict(trace_of(0), traceEvents=[{"ph": "X"}]), r"traceEvents\[0\] must be"),
+                ("event", dict(trace_of(0), traceEvents=[{"ph": "X"}]),
+                 r"traceEvents\[0\] must be"),
                 ("pid", dict(trace_of(0), traceEvents=trace_of(1)["traceEvents"]), "another pid")):
             name = self.write(name, content)
             said = self.tool("--trace", name, "-o", self.path("out"), status=1)
