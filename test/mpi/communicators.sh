@@ -106,6 +106,7 @@ communicators()         # HOST
         quiet "$1" 2 COLLOPT_COMMUNICATORS=3 COLLOPT_REPORT="$work/report" \
             COLLOPT_TRACE="$work/trace" "$with" session_goes_on 4
         [ -f "$work/report" ] || fail "$1: no report where a session outlives MPI_Finalize"
+        quiet "$1" 2 COLLOPT_REPORT="$work/report" "$with" session_of_one
         if launch "$1" 2 "$with" session_again; then
             quiet "$1" 2 "$with" session_again
         else

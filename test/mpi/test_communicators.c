@@ -623,6 +623,23 @@ static int session_goes_on(int n)
     close_session(&s);
     return failures() != 0;
 }
+
+/* Rank 0 alone has a session, which outlives MPI_Finalize. */
+static int session_of_one(void)
+{
+    MPI_Session session;
+
+    MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &world_ranks);
+    if (world_rank == 0)
+        MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &session);
+    for (int i = 0; i < 3; i++)
+        sum_all(MPI_COMM_WORLD, 5, "a session on rank 0");
+    MPI_Finalize();
+    if (world_rank == 0)
+        MPI_Session_finalize(&session);
+    return failures() != 0;
+}
 #endif
 
 /* Without MPI_Init and MPI_Finalize. */
@@ -672,6 +689,10 @@ int main(int argc, char **argv)
     if (strcmp(subject, "session_goes_on") == 0) {
         MPI_Init(&argc, &argv);
         return session_goes_on(argc > 2 ? atoi(argv[2]) : 1);
+    }
+    if (strcmp(subject, "session_of_one") == 0) {
+        MPI_Init(&argc, &argv);
+        return session_of_one();
     }
 #endif
     snprintf(self, sizeof self, "%s", argv[0]);
