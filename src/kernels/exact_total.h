@@ -20,8 +20,8 @@
  * three for 2^60.  The error may have no place among doubles if the product is below 2^-960; but no
  * constant is so small that such a product is not lost, except where it is rounded to 0.
  *
- * Products of floats are exact as doubles.  Where the exponents of the factors say that a rest loses
- * nothing, no addition is checked.
+ * Products of floats are exact as doubles.  Where the exponents of the factors say that a rest
+ * loses nothing, no addition is checked.
  *
  * Lanes without a constant begin as -0, which changes no sum, not even that of other -0.
  *

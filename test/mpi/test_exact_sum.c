@@ -174,6 +174,32 @@ static void all(MPI_Comm comm)
         }
 }
 
+/* ---- long vectors, of integers whose sums are exact in any order ----------------------------- */
+
+static void long_vectors(MPI_Comm comm)
+{
+    enum { LONG = 20000 };
+    static double x[2 * LONG], y[2 * LONG];
+    double right[2] = { 0 }, found[2] = { 0 };
+    int rank, ranks;
+
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &ranks);
+    for (int i = 0; i < LONG; i++) {
+        double a = x[2 * i] = i % 7, b = x[2 * i + 1] = -(i % 5), c = y[2 * i] = i % 3 + rank,
+               d = y[2 * i + 1] = i % 11;
+        int others = ranks * (ranks - 1) / 2 - ranks * rank;    /* ranks instead of this one's */
+
+        right[0] += ranks * (a * c - b * d) + others * a;
+        right[1] += ranks * (a * d + b * c) + others * b;
+    }
+    check(!collopt_exact_sum(COLLOPT_EXACT_DOT, COLLOPT_EXACT_DOUBLE_COMPLEX, LONG, x, 1, y, 1,
+                             found, (int)MPI_Comm_c2f(comm))
+          && found[0] == right[0] && found[1] == right[1],
+          "dot product of %d complex numbers: %a, %a, should be %a, %a", LONG, found[0], found[1],
+          right[0], right[1]);
+}
+
 /* ---- what is refused, and nothing ------------------------------------------------------------ */
 
 static void refused(int err, const char *what)
@@ -217,6 +243,7 @@ int main(int argc, char **argv)
     if (on_openmpi())
         all(half);
     MPI_Comm_free(&half);
+    long_vectors(MPI_COMM_WORLD);
     bad_arguments();
     return end();
 }

@@ -3,10 +3,9 @@
  * What travels is a vector of 8-byte integers, added by MPI_SUM: for each part of the result (two
  * of a complex one) a word that counts the ranks that have infinities, a -0, or anything else (two
  * words on 2^16 ranks and more), and a superaccumulator in two's complement.  On p ranks a word has
- * 64 - log2(p) bits of it, rounded down, so that p of them fit, whatever the order of the additions.
- * Only bits that terms of this type can have are sent: for the sum of doubles 2162, that is 336
- * bytes on up to 1024 ranks; for products of doubles 4260, 600 bytes on up to 64 ranks and 640 on up
- * to 1024.
+ * 64 - log2(p) bits of it, rounded down, so that p of them fit in any order of the additions.  Only
+ * bits that terms of this type can have are sent: for the sum of doubles 2162, that is 336 bytes on
+ * up to 1024 ranks; for products of doubles 4260, 600 bytes on up to 64 ranks and 640 on 1024.
  *
  * Sums of integers modulo 2^64 cannot do with fewer: if all of 2^k ranks contribute the same, each
  * word of the result is a multiple of 2^k, so it tells 2^(64 - k) contributions apart, and n words
