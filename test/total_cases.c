@@ -273,6 +273,8 @@ long total_cases_run(char *message, size_t room)
 
     _mm_setcsr(was | 0x8040);
     wrong += wrong ? 0 : run("flushing subnormals", message, room);
+    _mm_setcsr(was & ~0x1fbfu);                 /* no exceptions so far, all unmasked */
+    wrong += wrong ? 0 : run("trapping", message, room);
     _mm_setcsr(was);
 #endif
     return wrong;
