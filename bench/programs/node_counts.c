@@ -48,8 +48,9 @@
 #include "topology/topology.h"
 
 enum { LINE = 64, SIZE = 8, INLINE_IN_LINE = 48, MOST_RANKS = 512 };
-/* bytes of a message at most; HOST: of one that the host carries */
-enum { PIECE = 2048, MULTICAST = 64 << 10, HOST = 1 << 30 };
+/* bytes of a message at most; HOST: of one that the host carries; COPIED: of one that is copied to
+ * OUT though it could be read in place */
+enum { PIECE = 2048, MULTICAST = 64 << 10, HOST = 1 << 30, COPIED = 1024 };
 
 static struct asked {
     int ranks, caches;
@@ -110,7 +111,7 @@ static struct counts count(const struct collopt_problem *p, const struct collopt
         { 0 }
     };
     const struct collopt_nearby nearby = { .rank = near, .cuts = cut, .multicast = multicast,
-                                           .views = true };
+                                           .views = true, .copied = COPIED / SIZE };
     const struct collopt_clock flags = { .alpha = 1 };
     struct counts most = { 0, 0, 0, 0 };
     struct collopt_pairs pairs;

@@ -84,7 +84,8 @@ struct collopt_nearby {
     const bool *rank;           /* [ranks] */
     const struct collopt_cut *cuts;     /* of their messages, in place of the others ... */
     const struct collopt_cut *multicast;        /* ... and of those of multicasts among them */
-    bool views;                 /* such messages may be read in place */
+    bool views;                 /* such messages may be read in place ... */
+    size_t copied;              /* ... but are copied to OUT up to so many elements */
 };
 
 #endif

@@ -6,7 +6,7 @@
  * and that step the memory of the receive would have held the same bytes, so neither order nor
  * results change. A receive stays a copy where its value is sent on, is overwritten in parts that
  * do not begin or end where it does, or is still needed when the next message of the same sender
- * and strand is received; and in OUT, where a part of it is the result.
+ * and strand is received; and in OUT, where a part of it is the result, or it is short.
  *
  * A view that still waits for its last step may have to move to the memory that it stands for, to
  * make room for the next message (move_held() in src/mpi/run). So a receive stays a copy, too,
@@ -47,9 +47,10 @@ static bool overwrite(struct extent *e, const struct collopt_run *r)
     return true;
 }
 
-static bool is_near_receive(const struct collopt_message *m, const bool *near)
+static bool may_be_view(const struct collopt_message *m, const struct collopt_nearby *nearby)
 {
-    return !m->send && near[m->peer];
+    return !m->send && nearby->rank[m->peer] && m->runs == 1
+        && (m->run[0].place != COLLOPT_OUT || m->n > nearby->copied);
 }
 
 /* What is known of the value that one message brings. */
@@ -114,8 +115,6 @@ static bool follow(const struct collopt_bound *b, const struct collopt_step *ste
     *v = (struct view){ .m = m, .all = { m->run[0].place, m->run[0].at,
                                          m->run[0].at + m->run[0].n }, .since = 1, .held = 1 };
     v->left = v->all;
-    if (m->runs != 1)
-        return false;
     for (size_t k = i + 1; step[k].kind != COLLOPT_END && v->left.from < v->left.to; k++) {
         const struct collopt_step *q = &step[k];
         bool fine = true;
@@ -183,7 +182,6 @@ static void add_view(struct collopt_bound *b, struct collopt_step *step, size_t 
 bool collopt_bound_near(struct collopt_bound *b, const struct collopt_nearby *nearby,
                         bool two_operands)
 {
-    const bool *near = nearby->rank;
     struct collopt_step *step = (struct collopt_step *)b->strand[0];
     struct view v;
 
@@ -193,7 +191,7 @@ bool collopt_bound_near(struct collopt_bound *b, const struct collopt_nearby *ne
         return false;
     for (size_t i = 0; step[i].kind != COLLOPT_END; i++)
         if ((step[i].kind == COLLOPT_RECEIVE || step[i].kind == COLLOPT_WAIT)
-            && is_near_receive(&b->message[step[i].message], near)
+            && may_be_view(&b->message[step[i].message], nearby)
             && follow(b, step, i, two_operands, &v))
             add_view(b, step, i, &v);
     return true;

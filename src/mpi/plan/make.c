@@ -137,8 +137,8 @@ static struct collopt_cut cut_by_shm(size_t bytes, size_t size)
     return (struct collopt_cut){ .above = piece, .piece = piece, .in_turn = true };
 }
 
-/* Ranks of this node whose messages need a channel.  Only plain bytes can be read where they
- * are. */
+/* Ranks of this node whose messages need a channel.  Only plain bytes can be read where they are.
+ * A view takes some 70 instructions more than a receive, as many as the copy of 1 KiB. */
 static struct collopt_bound *bind_schedule(const struct collopt_comm *c,
                                            const struct collopt_plan *plan,
                                            const struct collopt_schedule *s,
@@ -150,7 +150,8 @@ static struct collopt_bound *bind_schedule(const struct collopt_comm *c,
         multicast[] = { cut_by_shm(collopt_links_piece(c, true), size), { 0 } };
     bool *near = malloc((size_t)c->ranks * sizeof *near);
     struct collopt_nearby nearby = { .rank = near, .cuts = pair, .multicast = multicast,
-                                     .views = collopt_is_plain(plan) || plan->data.gaps };
+                                     .views = collopt_is_plain(plan) || plan->data.gaps,
+                                     .copied = 1024 / size };
     struct collopt_bound *bound = NULL;
 
     cut_elements(plan, p, cut);
