@@ -101,6 +101,8 @@ nonblocking_ones()
     # a rank that is busy elsewhere: the other tells it after some seconds, and both may
     trials 2 -- right=1 late=1
     said 2 '^collopt: .*: rank 1 has 1 elements, rank 0 has 12 elements$' "$host, late"
+    trials 3 -- ring=3
+    said 1 '^collopt: MPI_Reduce .* root' "$host, ring"
     # a refused call leaves its tags to one of a hundred calls behind it
     ! lends_progress "$host" || trials 3 COLLOPT_SHM=off -- right=1 among=1 nonblocking right=20
     # Open MPI fails there if its collective has several rounds

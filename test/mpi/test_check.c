@@ -14,6 +14,8 @@
  *     upper                       from now on, on a communicator of all ranks but the first of
  *                                 MPI_COMM_WORLD
  *     fresh                       from now on, on a communicator on which nothing was reduced
+ *     ring=2                      so many times, each rank reduces to the next one on such a
+ *                                 communicator, and all call rightly on another such one
  *     fatal                       errors are fatal again: the next mistake ends the job
  *     upwards=1                   this rank lets the processor round upwards, and all make right
  *                                 calls of many lengths
@@ -394,6 +396,22 @@ static void begin_afresh(void)
     go_over_to(made);
 }
 
+/* What a wrong call has begun must not reach a communicator that is made when its own is freed. */
+static void ring(int times)
+{
+    int class;
+
+    for (int i = 0; i < times; i++) {
+        begin_afresh();
+        MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+        class = class_of(MPI_Reduce(in, out, COUNT, MPI_INT, MPI_SUM, (rank + 1) % ranks, comm));
+        check(class == MPI_ERR_ROOT, "to the next one: error class %d", class);
+        begin_afresh();
+        for (int root = 0; root < ranks; root++)
+            sum_to(comm, COUNT, root, "a communicator behind one with a wrong call");
+    }
+}
+
 static void obey(const char *word)
 {
     const char *value = strchr(word, '=');
@@ -410,6 +428,8 @@ static void obey(const char *word)
         by_host = true;
     else if (strcmp(word, "fatal") == 0)
         fatal = MPI_Comm_set_errhandler(comm, MPI_ERRORS_ARE_FATAL) == MPI_SUCCESS;
+    else if (strncmp(word, "ring=", 5) == 0)
+        ring(atoi(value + 1));
     else if (strncmp(word, "right=", 6) == 0)
         rounds(atoi(value + 1));
     else if (strncmp(word, "upwards=", 8) == 0)

@@ -8,6 +8,7 @@
 #include "mpi/check/check.h"
 #include "mpi/comm/arguments.h"
 #include "mpi/comm/comm.h"
+#include "mpi/comm/failure.h"
 #include "mpi/comm/hints.h"
 #include "mpi/comm/noted.h"
 #include "mpi/comm/recorded.h"
@@ -21,6 +22,7 @@
 #include "mpi/node/process.h"
 #include "mpi/plan/plan.h"
 #include "mpi/plan/find.h"
+#include "mpi/plan/make.h"
 #include "mpi/plan/store.h"
 #include "mpi/plan/tuning.h"
 #include "mpi/run/execute.h"
@@ -281,6 +283,15 @@ static COLLOPT_OUT_OF_LINE int check(struct collopt_comm *c, const struct collop
     return err;
 }
 
+/* PLAN was made before the ranks knew that they call the same. */
+static int wire(struct collopt_comm *c, struct collopt_plan *plan, enum collopt_outcome outcome)
+{
+    if (outcome != COLLOPT_RUN || plan->wired || collopt_plan_wire(c, plan))
+        return MPI_SUCCESS;
+    collopt_give_up(c, c->call);
+    return MPI_ERR_NO_MEM;
+}
+
 static inline int serve(struct collopt_comm *c, struct collopt_call *call)
 {
     struct collopt_plan *plan = NULL;
@@ -290,7 +301,8 @@ static inline int serve(struct collopt_comm *c, struct collopt_call *call)
     /* before anything that only this rank may know: it is the same on all */
     c->call++;
     outcome = collopt_plan_find(c, call, &plan);
-    if (c->checked && (err = check(c, call, plan, outcome)) != MPI_SUCCESS)
+    if (c->checked
+        && ((err = check(c, call, plan, outcome)) || (err = wire(c, plan, outcome))))
         return raise(call, err);
     if (__builtin_expect(outcome != COLLOPT_RUN, 0))
         return outcome == COLLOPT_FAILED

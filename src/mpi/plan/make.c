@@ -201,12 +201,19 @@ static bool bind_plan(struct collopt_comm *c, struct collopt_plan *plan,
     return true;
 }
 
-static bool wire_up(struct collopt_comm *c, struct collopt_plan *plan)
+bool collopt_plan_wire(struct collopt_comm *c, struct collopt_plan *plan)
 {
-    bool wired = !plan->bound || collopt_wires_set(c, plan);
-
+    plan->wired = !plan->bound || collopt_wires_set(c, plan);
     plan->unchecked = plan->data.derived;
-    return wired;
+    if (!plan->wired)
+        collopt_plan_free_types(plan);
+    return plan->wired;
+}
+
+/* Links tell the peers something, who may have called something else: that comes out first. */
+static bool is_wired_later(const struct collopt_comm *c, const struct collopt_call *call)
+{
+    return c->checked && call->mode == COLLOPT_BLOCKING && call->candidate == 0;
 }
 
 /* P has the choice's parameters, also those that were not given. */
@@ -351,7 +358,7 @@ struct collopt_plan *collopt_plan_make(struct collopt_comm *c, const struct coll
     arithmetic = collopt_default_fpenv();
     made = copy_counts(plan, call, c->ranks) && decide(c, plan, call);
     collopt_arithmetic_of(arithmetic);
-    made = made && wire_up(c, plan);
+    made = made && (is_wired_later(c, call) || collopt_plan_wire(c, plan));
     if (!made) {
         collopt_plan_free(plan);
         return NULL;

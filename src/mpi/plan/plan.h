@@ -87,6 +87,7 @@ struct collopt_plan {
     struct collopt_facts element;
     struct collopt_plan_rows rows;
     struct collopt_wire *wire;  /* [bound->messages] */
+    bool wired;                 /* they are set */
     /* [bound->slots] bytes to the slot's element 0: from the start of scratch; to that of a view
      * from element 0 of the place whose memory it stands for */
     ptrdiff_t *slot;
