@@ -39,6 +39,8 @@ enum {
 };
 /* Bytes of address space for the segments of a node, of the 128 TiB that a process has. */
 static const size_t SPACE = (size_t)1 << 44;
+/* Bytes of a segment that journals reach: their offsets count lines, in 32 bits. */
+static const size_t REACH = (size_t)UINT32_MAX * COLLOPT_SHM_LINE;
 
 struct header {                 /* at the start of a segment */
     uint64_t magic;
@@ -205,6 +207,7 @@ static size_t room_behind(size_t bytes, size_t wanted, size_t processes)
     size_t behind = least_size(wanted, memory / 2 / processes);
 
     behind = least_size(behind, SPACE / (size_t)sysconf(_SC_NPROCESSORS_ONLN));
+    behind = least_size(behind, REACH - from);
     if (most / 2 < from || longest_file() < from + behind || !may_have_room())
         return 0;
     return least_size(behind, most - from) / PAGE * PAGE;

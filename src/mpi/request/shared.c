@@ -188,7 +188,7 @@ static int convert_part(const struct collopt_facts *f, bool packs, char *packed,
 static int convert(const struct collopt_facts *f, bool packs, const char *packed, const char *users,
                    size_t n)
 {
-    const size_t at_once = (1u << 30) / f->size + 1;
+    const size_t at_once = ((1u << 30) - 1) / f->size + 1;
     int err = MPI_SUCCESS;
 
     for (size_t part; n > 0 && !err; n -= part) {
