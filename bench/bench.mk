@@ -9,7 +9,7 @@ BENCHES = $(foreach host,$(BENCH_HOSTS),$(MPI_BENCHES:%=bench/$(host)/%))
 BENCH_SHARED = bench/lib/bench_mpi.c bench/lib/bench_mpi.h bench/lib/clock.c bench/lib/clock.h \
 	bench/lib/measure.c bench/lib/measure.h bench/lib/statistics.c bench/lib/statistics.h
 
-# What collopt-bench, guidelines and overlap are made of besides.
+# Further sources of collopt-bench, guidelines and overlap.
 COLLOPT_BENCH_PARTS = src/base/json.c src/base/json.h src/base/text.c src/base/text.h \
 	bench/lib/cells.c bench/lib/cells.h bench/lib/map.h \
 	bench/lib/options.c bench/lib/options.h bench/lib/problem.c bench/lib/problem.h \

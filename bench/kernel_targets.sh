@@ -1,7 +1,7 @@
 #!/bin/sh
-# What doc/kernels.md wants of the kernels, measured beside each MPI library that is there: a
-# verdict for each target, and what misses it. Five minutes, for which nothing else should run. The
-# figures stay in kernel_targets.csv.
+# Measures the kernels against the targets of doc/kernels.md, beside each MPI library found: a
+# verdict for each target, and the cells that miss it. Five minutes, for which nothing else should
+# run. The figures stay in kernel_targets.csv.
 #
 #     bench/kernel_targets.sh [BUILD]            the build folder, by default the present one
 

@@ -9,7 +9,7 @@ CLEANFILES += $(BENCH_KERNELS)
 EXTRA_DIST += bench/programs/bench_kernels.c
 bench-kernels: $(BENCH_KERNELS) $(filter %/bench_local,$(BENCHES))
 
-# What the kernels are to reach, and whether they do here: five minutes on a quiet machine.
+# The targets of the kernels, and whether they are met here: five minutes on a quiet machine.
 bench-kernel-targets: bench-kernels libcollopt.la
 	$(SHELL) $(srcdir)/bench/kernel_targets.sh
 .PHONY: bench-kernels bench-kernel-targets

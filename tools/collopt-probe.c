@@ -88,7 +88,7 @@ static int open_mpi(int argc, char **argv)
     return 0;
 }
 
-/* What is loaded by now, by parts of the names of files. */
+/* Names libraries that are loaded by now, by parts of the names of files. */
 static void say_loaded(void)
 {
     static const struct { const char *key, *part;

@@ -177,7 +177,7 @@ clean-local: clean-python
 clean-python:
 	test ! -h tools/python || rm tools/python
 
-# What the shells complete is read from --help when they do; each of them looks for a file of the
+# The shells read completions from --help when they need them; each looks for a file of the
 # command's name.  Distributions that have other folders say so:
 # make install zshdir=/usr/share/zsh/vendor-completions
 bashdir = $(datadir)/bash-completion/completions

@@ -115,7 +115,7 @@ void bench_barrier(void)
         pass_on(step, NULL, NULL, 0);
 }
 
-/* Likewise: that some values arrive twice does not change the greatest. */
+/* As above: that some values arrive twice does not change the greatest. */
 void bench_max(double *v, int n)
 {
     double *theirs = bench_new((size_t)n * sizeof *theirs);

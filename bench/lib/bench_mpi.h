@@ -47,7 +47,7 @@ void bench_find_host(void);
 
 /* lets all ranks start together; yields where ranks outnumber processors */
 void bench_barrier(void);
-/* each of N values becomes the greatest of all ranks; yields likewise */
+/* each of N values becomes the greatest of all ranks; yields the processor as it waits */
 void bench_max(double *v, int n);
 void *bench_new(size_t bytes);  /* zeroed and touched; ends the job if there is no memory */
 const char *bench_size_text(size_t bytes, char *text, size_t size);     /* "4K" */

@@ -239,7 +239,7 @@ static bool form_word(struct options *o, const char *text)
     return wrong("--form: \"%s\" is not blocking, persistent or nonblocking", text);
 }
 
-/* What only blocking calls have. */
+/* Refuses options that only blocking calls have. */
 static bool form_fits(const struct options *o)
 {
     if (o->form == BENCH_BLOCKING)

@@ -1,4 +1,4 @@
-/* What is measured: one reduction of vectors whose result is known.
+/* The problem to measure: one reduction of vectors whose result is known.
  *
  * Every rank can tell every rank's input, and folds them serially in rank order; all values are
  * such that the result is exact, whatever the order of combination.  Values repeat after

@@ -189,8 +189,8 @@ void provenance_free(struct provenance *p)
 
 /* ---- said ------------------------------------------------------------------------------------ */
 
-/* What of the environment may change the figures; not the names of sockets and jobs that launchers
- * leave there. */
+/* True for variables that may change the figures, but not for names of sockets and jobs that
+ * launchers leave. */
 static bool matters(const char *variable)
 {
     static const char *const prefix[] = { "COLLOPT",      "LD_PRELOAD=",   "OMPI_MCA_mpi_",

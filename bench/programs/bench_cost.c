@@ -1,4 +1,4 @@
-/* What collopt adds to a call, in ns.
+/* Measures the time that collopt adds to a call, in ns.
  *
  *     mpirun -n 2 env LD_PRELOAD=libcollopt.so bench_cost [GPU RUNTIME]
  *

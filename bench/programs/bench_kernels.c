@@ -47,7 +47,7 @@ static const char *const form_names[] = {
     "host", "ours", "three", "fold4", "folded4", "fold8", "folded8", "copy", "update", "triad",
 };
 
-/* What is compared, each with what it should beat. */
+/* Pairs to compare: a form, and the one that it should beat. */
 static const enum form ratio_forms[][2] = {
     { OURS, HOST }, { FOLD4, FOLDED4 }, { FOLD8, FOLDED8 }, { OURS, UPDATE }
 };
@@ -55,7 +55,7 @@ static const enum form ratio_forms[][2] = {
 enum ratio { TO_HOST, TIMES4, TIMES8, TO_UPDATE, RATIOS };
 enum { OPERANDS = 8, LENGTHS_MAX = 16, ROUNDS_MAX = 101 };
 
-/* What is measured: one combination at one length. */
+/* The subject of a measurement: one combination at one length. */
 struct subject {
     enum collopt_op op;
     enum collopt_type type;

@@ -311,7 +311,7 @@ static bool right(const struct cell *c, const union element *out)
     return true;
 }
 
-/* What collopt has run of a collective more often than CALLS says, which is brought up to date. */
+/* The algorithm that collopt has run more often than CALLS says, which is brought up to date. */
 static const char *ran(enum collopt_collective collective, uint64_t *calls)
 {
     const char *of = collopt_collective_names[collective], *name, *found = "host";

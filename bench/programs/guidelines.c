@@ -25,7 +25,7 @@
 
 static int rank, ranks;
 
-/* What one guideline works on. */
+/* The data of one guideline. */
 struct work {
     int n, block;               /* elements of the vector; of a rank's even part, rounded up */
     int *even, *parts, *at_root, *starts;       /* counts of a Reduce_scatter; starts of parts */

@@ -1,4 +1,4 @@
-/* What an Allreduce by shared memory moves on a node of many cores, counted from the schedules.
+/* Counts the bytes that an Allreduce by shared memory moves on a node of many cores, by schedules.
  *
  *     node_counts [--ranks=P] [--machine=FILE --caches=N]
  *

@@ -404,8 +404,8 @@ static void measure_all(struct cells *cells, const struct options *o, const stru
             "(COLLOPT=off), or not alike on all ranks?");
 }
 
-/* What an algorithm cannot serve is left out, and that may be all, as where its parameters are not
- * understood. */
+/* Cells that an algorithm cannot serve are left out, which may be all, as where its parameters are
+ * not understood. */
 static bool nothing_measured(const struct cells *cells)
 {
     for (int i = 0; i < cells->n; i++)

@@ -1,4 +1,4 @@
-/* What messages and combining cost on this machine, as the cost model wants to know it
+/* Costs of messages and of combining on this machine, in the form that the cost model takes
  * (COLLOPT_MACHINE, collopt(7)). */
 #ifndef COLLOPT_TOOLS_BENCH_MACHINE_H
 #define COLLOPT_TOOLS_BENCH_MACHINE_H

@@ -83,7 +83,7 @@ static void introduce(int argc, char **argv)
 
 /* ---- requests -------------------------------------------------------------------------------- */
 
-/* What rank 0 reads, on all ranks; false: there is no more.  Ranks that wait yield their
+/* Gives all ranks the line that rank 0 reads; false: there is no more.  Ranks that wait yield their
  * processors. */
 static bool next_line(char line[LINE])
 {

@@ -46,7 +46,7 @@ static void put_name(const struct collopt_algorithm *a)
     printf("%s |", a->parameter[0].name ? ")" : "");
 }
 
-/* What collectives C has A for, all alike; nothing if an earlier one than A's is among them. */
+/* The collectives for which C has A, in one row; no row if one earlier than A's is among them. */
 static void put_row(const struct chapter *c, const struct collopt_algorithm *a)
 {
     char rounds[CATALOGUE_TEXT], vectors[CATALOGUE_TEXT];

@@ -16,7 +16,7 @@ const char *catalogue_order(const struct collopt_algorithm *a);
 enum { CATALOGUE_RANKS = 64, CATALOGUE_OTHER_RANKS = 60, CATALOGUE_NODE = 4 };
 void catalogue_rounds(const struct collopt_algorithm *a, char text[CATALOGUE_TEXT]);
 void catalogue_vectors(const struct collopt_algorithm *a, char text[CATALOGUE_TEXT]);
-/* What is written behind "segment=": BYTES, N, NxN... or (ALGORITHM). */
+/* The form of the value behind "segment=": BYTES, N, NxN... or (ALGORITHM). */
 const char *catalogue_values(const struct collopt_parameter *p);
 /* "1 to 1T", "reduce" of a parameter that takes an algorithm of that collective. */
 void catalogue_range(const struct collopt_parameter *p, char text[CATALOGUE_TEXT]);

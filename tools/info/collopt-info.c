@@ -114,7 +114,7 @@ static void print_part(int n, const char *one, const char *many)
         printf(", %d %s", n, n == 1 ? one : many);
 }
 
-/* What ranks bound like this process have in common with others, for leader:by=numa and its
+/* The parts of the node that ranks bound like this process share, for leader:by=numa and its
  * like. */
 static void print_spot(struct collopt_spot s)
 {

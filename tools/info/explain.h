@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-/* What was given, as words; NULL: not given. */
+/* The options, as words; NULL: not given. */
 struct explain {
     const char *collective, *ranks, *nodes, *bytes, *op, *root, *topology, *network, *host, *caches;
     bool crowded;               /* more ranks than processors */

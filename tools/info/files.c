@@ -18,7 +18,7 @@
 const char *const file_kinds[FILE_KINDS] = { "rules", "machine", "shipped_rules",
                                              "shipped_machine" };
 
-/* What a job would have read; mistakes in it are told by --check, and by the job. */
+/* The files that a job would have read; --check and the job report mistakes in them. */
 struct read {
     bool done;
     struct collopt_settings settings;

@@ -1,4 +1,4 @@
-/* What the manual says of environment variables, for those who have no manual at hand. */
+/* The manual's entries of environment variables, for users who have no manual at hand. */
 #ifndef COLLOPT_TOOLS_INFO_VARIABLES_H
 #define COLLOPT_TOOLS_INFO_VARIABLES_H
 

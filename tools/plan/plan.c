@@ -402,7 +402,7 @@ static int set_of_result(struct plan *plan, int rank)
     return set;
 }
 
-/* What is shown must be what the collective is: a step that was followed wrongly ends here. */
+/* The steps shown must compute the collective: a step that was followed wrongly ends here. */
 static void check_result(struct plan *plan, int rank)
 {
     const struct plan_pieces *result = &plan->result[rank];

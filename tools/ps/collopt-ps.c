@@ -196,7 +196,7 @@ static void print_line(void *data, const char *line)
     puts(line);
 }
 
-/* What keeps jobs from being seen. */
+/* Says why no job is seen. */
 static void say_why_none(const struct request *r, const struct collopt_processes *p,
                          const struct collopt_diagnosis *d)
 {

@@ -10,7 +10,7 @@
 
 enum { NOT_INSTALLED = 127 };
 
-/* What it says on the standard error output is about symbols that it lacks. */
+/* Its standard error output only names symbols that it lacks. */
 static int run(const char *const *words)
 {
     pid_t child;

@@ -1,4 +1,4 @@
-"""What to try next, from what was measured.  Each rule looks at the answer of a comparison
+"""Advice on the next step, from measurements.  Each rule looks at the answer of a comparison
 (compare.result) and says one thing, with the command that does it where there is one, or nothing.
 """
 

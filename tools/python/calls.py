@@ -36,7 +36,7 @@ def by_size(report):
 
 
 def waiting(report):
-    """What part of the time in reductions was waiting for ranks that came late; None: not known.
+    """The share of the time in reductions spent waiting for late ranks; None: not known.
     Where it was not measured, the rank that is shortest in reductions shows what they take at most;
     the rest of the mean is waiting for others."""
     if report.waiting:

@@ -6,7 +6,7 @@ import re
 
 
 class Wrong(Exception):
-    """What is wrong with the command line, and what would be right."""
+    """A mistake in the command line; the text says what would be right."""
 
 
 def duration(text, option):

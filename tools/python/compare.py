@@ -46,7 +46,7 @@ without and with collopt in turns, and say whether collopt makes it faster.
       --help            print this help
       --version         print the version
 
-What collopt is set to, by variables or by its options, counts for the runs with
+Settings of collopt, by variables or by its options, count for the runs with
 it: collopt --after 1 compare mpirun -n 64 ./app.
 
 Exit status: 0 if the program is faster beyond the noise; 1 if it is not; 2 for
@@ -519,7 +519,7 @@ def times_text(answer):
 
 
 def outside_text(answer):
-    """What a run takes beside the program's own work, which no library changes."""
+    """The time of a run outside the program's own work, which no library changes."""
     return ("start and end of a run (launcher, MPI_Init, after MPI_Finalize), in the runs that "
             "measured reductions: %s without, %s with"
             % (seconds(answer["outside_without"]), seconds(answer["outside_with"])))
@@ -532,7 +532,7 @@ def chosen_text(answer):
 
 
 def waiting_text(answer):
-    """What could be saved at most, and what was; None: not known."""
+    """The most that could be saved, and the time that was; None: not known."""
     without, with_ = answer["waiting_without"], answer["waiting_with"]
     if not without or not with_:
         return None

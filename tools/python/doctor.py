@@ -143,7 +143,7 @@ class Node:
 
 
 class Step:
-    """What the launcher started, and what came of it."""
+    """A command of the launcher, and its outcome."""
 
     def __init__(self, name, run):
         self.name, self.run, self.nodes = name, run, {}

@@ -50,7 +50,7 @@ def die_of(number):
 
 
 class Run:
-    """What came of a command."""
+    """The outcome of a command."""
 
     def __init__(self):
         self.status = None          # exit status; 128 and more: of a signal
@@ -195,7 +195,7 @@ def plain(environment):
 
 
 def report_of(file):
-    """What the ranks have reported to FILE, or each to FILE.<rank>; None: nothing."""
+    """The report of the ranks in FILE, or of each in FILE.<rank>; None: nothing."""
     return reports.read([file])[0] if os.path.exists(reports.files_of(file)[0]) else None
 
 

@@ -42,9 +42,9 @@ SHOWN = 12
 NODES = ("SLURM_JOB_NUM_NODES", "SLURM_NNODES", "FLUX_JOB_NNODES", "PBS_NUM_NODES")
 
 PREDICTION = ("Predictions are the cost model's, for ranks that all arrive at once and sums that "
-              "commute. What was measured includes waiting for ranks that come late, which no "
-              "algorithm takes away; so the time of reducing is what to compare a prediction with, "
-              "and a ratio is a hint. collopt compare measures what really comes of it.")
+              "commute. Measured times include waiting for ranks that come late, which no "
+              "algorithm takes away; so compare a prediction with the time of reducing, and take a "
+              "ratio as a hint. collopt compare measures the gain itself.")
 
 
 class Options:
@@ -69,7 +69,7 @@ class Options:
 
 
 def nodes_of_job(options):
-    """What the user or the scheduler says; None: neither."""
+    """The number of nodes, by the user or the scheduler; None: neither says it."""
     if options.nodes:
         return options.nodes
     for name in NODES:
@@ -102,7 +102,7 @@ def files_of(place, report):
 
 
 def explain(place, calls, ranks, nodes, mpi):
-    """What collopt-info --explain says of CALLS; None: nothing, for communicators of one rank."""
+    """The answer of collopt-info --explain for CALLS; None for communicators of one rank."""
     if ranks < 2:
         return None
     per_node = -(-ranks // nodes)
@@ -157,7 +157,7 @@ def result(place, options, report, run):
 # ---- the answer ----------------------------------------------------------------------------------
 
 def conclusion(answer):
-    """What to make of it."""
+    """The conclusion, in words."""
     share = answer["share"]
     if share is None:
         return "The program's time is not known, as it did not call MPI_Init."

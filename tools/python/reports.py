@@ -142,7 +142,7 @@ class Report:
 
     @property
     def share(self):
-        """What part of the run reductions are; None: not known. Nonblocking ones overlap, so that
+        """The share of the run in reductions; None: not known. Nonblocking ones overlap, so that
         their sum may be more than all of it."""
         if not self.seconds or not self.reductions or self.seconds.mean <= 0:
             return None
@@ -266,7 +266,7 @@ class Reader:
 
     @staticmethod
     def below(at, key, limit, text):
-        """What is to be said of a limit, where a number is beyond it."""
+        """A sentence on a limit, where a number is beyond it."""
         value = at[key] if isinstance(at, dict) and key in at else 0
         beyond = isinstance(value, (int, float)) and value >= limit
         return ", and less than " + text if beyond else ""
@@ -403,7 +403,7 @@ def parse(name, text):
 
 
 def load(name):
-    """What is in the file NAME; "-" is the standard input."""
+    """The content of the file NAME; "-" is the standard input."""
     try:
         if name == "-":
             data = sys.stdin.buffer.read()

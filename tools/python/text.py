@@ -94,7 +94,7 @@ class Column:
 
 
 class Cell:
-    """What a cell says, what it is sorted by, and its bar: BAR is a share of the whole width,
+    """The text of a cell, its key for sorting, and its bar: BAR is a share of the whole width,
     SPREAD two such shares; a RATIO's bar begins in the middle.  TONE is one of page.TONES."""
 
     def __init__(self, text, value=None, bar=None, spread=None, ratio=None, tone=None):

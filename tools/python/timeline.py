@@ -86,7 +86,7 @@ def is_of_job(one, latest):
 
 
 def job_of(names):
-    """What the files say of themselves, by rank; files that an earlier job with more ranks, or with
+    """The heads of the files, by rank; files that an earlier job with more ranks, or with
     a trace of ranks that have none now, has left under the same name do not count."""
     found = [about(*whole_of(name)) for name in names]
     latest = max(found, key=lambda a: a.started)

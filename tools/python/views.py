@@ -51,7 +51,7 @@ def timed(report):
 
 
 def by_size(report):
-    """What took how long, by collective, size and who ran it."""
+    """Times by collective, size and who ran the calls."""
     rows = timed(report)
     most = max([row.seconds.max for row in rows] + [0]) or 1
     whole = sum(row.total for row in rows) or 1
@@ -347,7 +347,7 @@ def in_all(reports):
 
 
 def differences(reports):
-    """What besides collopt is not the same in these jobs, in words; None: nothing."""
+    """The differences between these jobs besides collopt, in words; None: there are none."""
     first, found = reports[0], []
     for what, of in (("ranks", lambda r: str(r.ranks)), ("MPI library", lambda r: r.mpi_name),
                      ("version of collopt", lambda r: r.collopt)):

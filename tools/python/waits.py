@@ -36,7 +36,7 @@ class Waits:
 
     @property
     def part(self):
-        """What part of the time is waiting; None: there was no time."""
+        """The share of the time that is waiting; None: there was no time."""
         whole = self.seconds.mean + self.reducing.mean
         return self.seconds.mean / whole if whole > 0 else None
 
@@ -122,7 +122,7 @@ def clock_sentence(waits):
 
 
 def advice(waits):
-    """What can be saved at most, if it is less than what the ranks wait."""
+    """The most that can be saved, if it is less than the ranks wait."""
     if waits.part is None or waits.part <= 0.5:
         return ""
     return (" Faster reductions can save at most %s: balance the load first."
@@ -151,7 +151,7 @@ def short(found):
 
 
 def sentences(waits, ranks):
-    """What the report says of WAITS, mean of so many RANKS; "": nothing is known."""
+    """The report's sentence on WAITS, mean of so many RANKS; "": nothing is known."""
     if not waits:
         return ""
     return ("Of this, %s were waiting for ranks that came late, %s reducing."

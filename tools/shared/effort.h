@@ -1,4 +1,4 @@
-/* What an algorithm's messages come to on any machine, from its traffic(): for people, proofs and
+/* The messages of an algorithm on any machine, summed from its traffic(): for people, proofs and
  * benches; libcollopt itself does not contain it. */
 #ifndef COLLOPT_TOOLS_SHARED_EFFORT_H
 #define COLLOPT_TOOLS_SHARED_EFFORT_H

@@ -1,4 +1,4 @@
-/* What is to be measured, and what has been.
+/* The cells to measure, and those that have been measured.
  *
  * The driver has the catalogue and the costs; a job of the user's launcher has the MPI.  They talk
  * line by line (tools/bench/serve.h): for each cell, that is a collective, an operation and a size,

@@ -81,7 +81,7 @@ static void tell(void *file, int line, const char *sentence)
         fprintf(stderr, "%s: %s\n", (const char *)file, sentence);
 }
 
-/* What messages cost, if that is known; UNREADABLE: it was to be, and nothing is predicted. */
+/* MACHINE: costs of messages, if known; UNREADABLE: they should be, and nothing is predicted. */
 static bool check(char *file, const struct collopt_machine_file *machine, bool unreadable)
 {
     struct collopt_rules *rules = collopt_rules_read(file, tell, file);

@@ -1,4 +1,4 @@
-/* What messages and combining cost, as the job has measured it, for predicted times. */
+/* Costs of messages and of combining, as the job has measured them, for predicted times. */
 #include "config.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* What messages and combining cost where collopt-tune measures. */
+/* Costs of messages and of combining where collopt-tune measures. */
 #ifndef COLLOPT_TOOLS_TUNE_COSTS_H
 #define COLLOPT_TOOLS_TUNE_COSTS_H
 
@@ -6,7 +6,7 @@
 
 #include "model/machine.h"
 
-/* What differs by more times than this while it is measured is known by its order of magnitude at
+/* A cost whose measurements differ by more times than this is known by its order of magnitude at
  * most, which no rule and no number of a machine is made of. */
 enum { TUNE_FAR = 10 };
 

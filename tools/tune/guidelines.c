@@ -145,7 +145,7 @@ static void time_text(double seconds, char text[24])
              seconds * (seconds < 1e-3 ? 1e6 : 1e3));
 }
 
-/* What stands against what, for one guideline. */
+/* The two sides that one guideline compares. */
 struct sides {
     const struct collopt_rule *by, *other_by;
     char name[64], other[64];
@@ -192,7 +192,7 @@ static void blame(struct hold *h, enum collopt_guideline g, const struct collopt
              p->topology->nodes == 1 ? "" : "s", bytes, s->name, mine, theirs, s->other, line);
 }
 
-/* Likewise with fewer processors than ranks, and, unless the machine is known, on another
+/* The same holds with fewer processors than ranks, and, unless the machine is known, on another
  * network. */
 static bool is_missed_anyway(const struct hold *h, enum collopt_guideline g,
                              struct collopt_problem p)

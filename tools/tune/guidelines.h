@@ -1,4 +1,4 @@
-/* What rules choose, against performance guidelines. */
+/* Compares the choices of rules with performance guidelines. */
 #ifndef COLLOPT_TOOLS_TUNE_GUIDELINES_H
 #define COLLOPT_TOOLS_TUNE_GUIDELINES_H
 

@@ -155,7 +155,7 @@ int tune_programs(const struct tune_options *o, char program[TUNE_PROGRAMS][TUNE
 
 /* ---- its command ----------------------------------------------------------------------------- */
 
-/* What the ranks are to have in their environment: whatever the user has set, but nothing that
+/* The environment of the ranks: all variables that the user has set, but none that
  * chooses algorithms. */
 static bool goes_along(const char *variable)
 {
@@ -294,7 +294,7 @@ bool tune_job_start(struct tune_job *job, const struct tune_options *o, const ch
     return !err;
 }
 
-/* What follows the last mark of LINE: a process that is killed may leave part of a line before that
+/* The rest of LINE after its last mark: a killed process may leave part of a line before that
  * of another. */
 static char *marked(char *line)
 {

@@ -400,8 +400,8 @@ static bool measure_open(struct tune_job *job, struct tune_cells *all, struct tu
     return true;
 }
 
-/* What is left of the time is shared by the cells that are left, and a cell's share by its
- * candidates.  Half of it is for the pairs: slow ones take more, and there are the first calls. */
+/* The cells that are left share the time that is left, and a cell's candidates the cell's share.
+ * Half of it is for the pairs: slow ones take more, and there are the first calls. */
 static bool measure_cell(struct tune_job *job, struct tune_cells *all, struct tune_cell *c,
                          const struct tune_options *o, struct course *course, struct part *part)
 {

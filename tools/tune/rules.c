@@ -143,7 +143,7 @@ static void tell(void *file, int line, const char *sentence)
     tune_say("%s:%d: %s", (const char *)file, line, sentence);
 }
 
-/* What has been written must be understood when it is read. */
+/* The reader must understand the file as it was written. */
 static bool check(char *file)
 {
     struct collopt_rules *rules = collopt_rules_read(file, tell, file);

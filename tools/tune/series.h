@@ -1,4 +1,4 @@
-/* What is chosen. */
+/* The choices. */
 #ifndef COLLOPT_TOOLS_TUNE_SERIES_H
 #define COLLOPT_TOOLS_TUNE_SERIES_H
 

@@ -1,4 +1,4 @@
-/* What was found, in a table or in JSON: how many times as fast as the MPI library collopt is, by
+/* The results, in a table or in JSON: how many times as fast as the MPI library collopt is, by
  * the rules and by its choice without them, and what the user should know of them. */
 #include "config.h"
 

@@ -1,4 +1,4 @@
-/* What was found. */
+/* The results. */
 #ifndef COLLOPT_TOOLS_TUNE_SUMMARY_H
 #define COLLOPT_TOOLS_TUNE_SUMMARY_H
 

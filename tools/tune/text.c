@@ -1,4 +1,4 @@
-/* What collopt-tune says, and writes down. */
+/* Messages of collopt-tune, and texts that it writes to files. */
 #include "config.h"
 
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-/* What collopt-tune says, and writes down. */
+/* Messages of collopt-tune, and texts that it writes to files. */
 #ifndef COLLOPT_TOOLS_TUNE_TEXT_H
 #define COLLOPT_TOOLS_TUNE_TEXT_H
 
