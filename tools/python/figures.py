@@ -56,7 +56,9 @@ def measure(place, launcher, program, seconds, words=()):
                            "off"] + list(words), dict(os.environ), limit=10 * seconds + 60)
         calls, name = read(file) if os.path.exists(file) else ([], None)
         if done.status or not calls:
-            last = b"\n".join(done.output.splitlines()[-6:]).decode(errors="replace")
+            # not the lines on the machine and the environment, which say nothing of the failure
+            said = [line for line in done.output.splitlines() if not line.startswith(b"#")]
+            last = b"\n".join(said[-6:]).decode(errors="replace")
             raise Failed("the example ended with status %d\n%s" % (done.status, last))
         if not all(call.right for call in calls):
             raise Failed("a result is wrong; please report this")
