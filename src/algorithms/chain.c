@@ -11,8 +11,6 @@
  * Use it for very long vectors on few ranks.  Folklore. */
 #include "config.h"
 
-#include <stdlib.h>
-
 #include "algorithm.h"
 
 enum { INWARD, OUTWARD };       /* strands */

@@ -2,8 +2,6 @@
  * model.h. */
 #include "config.h"
 
-#include <string.h>
-
 #include "model/model.h"
 #include "base/numbers.h"
 #include "model/grid.h"

@@ -14,7 +14,6 @@
 
 #include <pthread.h>
 #include <stdlib.h>
-#include <string.h>
 
 const char *const collopt_reason_names[COLLOPT_REASONS] = {
     [COLLOPT_PASS_OFF] = "switched off",

@@ -8,7 +8,6 @@
 #include <dlfcn.h>
 #include <mpi.h>
 #include <stdio.h>
-#include <string.h>
 
 typedef int anything(void);
 

@@ -26,7 +26,6 @@ void watch_done(void)
 #include <execinfo.h>
 #include <pthread.h>
 #include <signal.h>
-#include <string.h>
 #include <unistd.h>
 
 static struct place {

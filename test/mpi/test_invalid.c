@@ -16,7 +16,6 @@
 #include <string.h>
 
 #include "common.h"
-#include "kernels/kernels.h"
 
 /* ---- answers --------------------------------------------------------------------------------- */
 

@@ -6,7 +6,6 @@
  * and after.  The clock is the kernel's, past a stand-in for the one that collopt reads. */
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>

@@ -7,7 +7,6 @@
 #include "fake_registry.h"
 #include "report/counters.h"
 #include "report/output.h"
-#include "report/public.h"
 #include "report/report.h"
 #include "report/shares.h"
 #include "report/timing.h"

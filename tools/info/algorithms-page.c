@@ -15,7 +15,6 @@
 #include "schedule/parameters.h"
 #include "schedule/problem.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum { LINE = 1024, NAMES = 4096 };

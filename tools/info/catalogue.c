@@ -13,7 +13,6 @@
 #include "topology/topology.h"
 
 #include <math.h>
-#include <string.h>
 
 const char *catalogue_order(const struct collopt_algorithm *a)
 {

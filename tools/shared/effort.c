@@ -4,7 +4,6 @@
 
 #include "model/machine.h"
 #include "model/model.h"
-#include "model/traffic.h"
 #include "schedule/problem.h"
 #include "shared/effort.h"
 

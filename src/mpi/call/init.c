@@ -5,14 +5,12 @@
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "mpi/call/init.h"
 #include "mpi/call/tracing.h"
 #include "mpi/call/waiting.h"
 #include "base/clock.h"
-#include "base/log.h"
 #include "mpi/call/stall.h"
 #include "mpi/comm/arguments.h"
 #include "mpi/comm/comm.h"

@@ -9,7 +9,6 @@
  * so some group can always go on. */
 #include "config.h"
 
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -19,7 +19,6 @@
 #include "base/hash.h"
 #include "base/log.h"
 #include "base/text.h"
-#include "catalogue/catalogue.h"
 #include "catalogue/choice.h"
 #include "catalogue/expression.h"
 #include "mpi/comm/comm.h"

@@ -6,7 +6,6 @@
 #include "mpi/node/process.h"
 #include "base/log.h"
 #include "kernels/isa.h"
-#include "kernels/kernels.h"
 #include "mpi/device/gpu.h"
 #include "settings/settings.h"
 

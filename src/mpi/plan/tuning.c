@@ -10,7 +10,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "mpi/plan/tuning.h"
 #include "base/log.h"
@@ -23,7 +22,6 @@
 #include "report/counters.h"
 #include "schedule/problem.h"
 #include "select/candidates.h"
-#include "select/decide.h"
 #include "select/tuning_results.h"
 #include "select/trials.h"
 #include "settings/rules.h"

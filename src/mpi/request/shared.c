@@ -1,7 +1,6 @@
 /* Inputs in shared memory, and their combination; see shared.h. */
 #include "config.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "mpi/request/shared.h"
