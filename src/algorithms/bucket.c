@@ -284,37 +284,27 @@ static int partition_for(struct collopt_schedule *s, const struct collopt_proble
                        : collopt_partition_counts(s);
 }
 
-static void build_on(struct collopt_schedule *s, const struct collopt_problem *p,
-                     const struct collopt_grid *g, int rank, enum form form)
+static void build(struct collopt_schedule *s, const struct collopt_problem *p, int rank,
+                  enum form form)
 {
-    int strands = strands_of(g, form), partition = partition_for(s, p, strands);
+    struct collopt_grid g = collopt_grid_proper(p->value[0]);
+    int strands = strands_of(&g, form), partition = partition_for(s, p, strands);
     bool back = p->collective == COLLOPT_ALLREDUCE, good = true;
     struct strand w[STRANDS];
 
     for (int i = 0; i < strands; i++) {
-        w[i] = strand(p, g, form, rank, i);
+        w[i] = strand(p, &g, form, rank, i);
         w[i].partition = partition;
-        w[i].sums = back || g->sides == 1 ? COLLOPT_OUT : collopt_accumulator(s);
+        w[i].sums = back || g.sides == 1 ? COLLOPT_OUT : collopt_accumulator(s);
         w[i].room = w[i].scatters
             ? collopt_workspace(s, LISTS * (size_t)fellows(&w[i], 0) * sizeof *w[i].room)
             : NULL;
         good &= w[i].room || !w[i].scatters;
     }
     if (good)
-        go(s, g, strands, w, back);
+        go(s, &g, strands, w, back);
     for (int i = 0; i < strands; i++)
         free(w[i].room);
-}
-
-static void build(struct collopt_schedule *s, const struct collopt_problem *p, int rank,
-                  enum form form)
-{
-    struct collopt_grid g = collopt_grid_proper(p->value[0]);
-
-    if (p->ranks == 1)
-        collopt_copy(s, out(whole()), in(whole()));
-    else
-        build_on(s, p, &g, rank, form);
 }
 
 static void build_torus(struct collopt_schedule *s, const struct collopt_problem *p, int rank)

@@ -96,8 +96,6 @@ static void build_allreduce(struct collopt_schedule *s, const struct collopt_pro
 {
     struct circle c = { p->ranks, rank, 0, collopt_partition(s, p->ranks) };
 
-    if (p->ranks == 1)
-        collopt_copy(s, out(whole()), in(whole()));
     reduce_scatter(s, &c, COLLOPT_OUT, COLLOPT_OUT);
     allgather(s, &c);
 }
@@ -107,8 +105,6 @@ static void build_reduce_scatter(struct collopt_schedule *s, const struct collop
 {
     struct circle c = { p->ranks, rank, 0, collopt_partition_counts(s) };
 
-    if (p->ranks == 1)
-        collopt_copy(s, out(whole()), in(whole()));
     reduce_scatter(s, &c, p->ranks > 2 ? collopt_accumulator(s) : COLLOPT_OUT, COLLOPT_OUT);
 }
 
@@ -118,8 +114,6 @@ static void build_reduce(struct collopt_schedule *s, const struct collopt_proble
                         collopt_partition(s, p->ranks) };
     int sum = collopt_accumulator(s);
 
-    if (p->ranks == 1)
-        collopt_copy(s, out(whole()), in(whole()));
     reduce_scatter(s, &c, sum, sum);
     gather(s, &c, sum);
 }

@@ -199,9 +199,7 @@ static void build(struct collopt_schedule *s, const struct collopt_problem *p, i
 
     w.summed = collopt_workspace(s, blocks * sizeof *w.summed);
     w.list = collopt_workspace(s, 2 * ranks * sizeof *w.list);
-    if (p->ranks == 1) {
-        collopt_copy(s, out(whole()), in(whole()));
-    } else if (room && received && w.summed && w.list) {
+    if (room && received && w.summed && w.list) {
         memset(w.summed, 0, blocks * sizeof *w.summed);
         w.fresh = w.list + ranks;
         w.t = table_of(p->ranks, room, received);

@@ -131,8 +131,6 @@ static struct traffic traffic_of(int ranks, int v, int blocks)
 
     t.g.ranks = ranks;
     t.g.q = collopt_skips(ranks, t.g.skip);
-    if (ranks == 1)
-        return t;
     t.rounds = blocks - 1 + t.g.q;
     t.skipped = modulo(1 - blocks, t.g.q);
     receive_table(&t.g, v, t.received);
@@ -219,8 +217,6 @@ static void build(struct collopt_schedule *s, const struct collopt_problem *p, i
 
     keep_rounds(s, p);
     reduce(s, &t, p->root, collopt_partition(s, p->segments));
-    if (p->ranks == 1)
-        collopt_copy(s, out(whole()), in(whole()));
 }
 
 static size_t segment(const struct collopt_problem *p)

@@ -230,8 +230,6 @@ static void build_allreduce(struct collopt_schedule *s, const struct collopt_pro
                       .tmp = { .slots = 2 } };
 
     w.have = COLLOPT_IN;
-    if (p->ranks == 1)
-        collopt_copy(s, out(whole()), in(whole()));
     for (int l = 0; l < levels; l++)
         reduce(&w, &step[l], COLLOPT_OUT);
     for (int l = levels - 1; l >= 0; l--)
@@ -247,9 +245,7 @@ static void build_reduce(struct collopt_schedule *s, const struct collopt_proble
     int half = 1 << log2_floor(p->ranks) >> 1;
 
     w.have = COLLOPT_IN;
-    if (p->ranks == 1)
-        collopt_copy(s, out(whole()), in(whole()));
-    else if (rank != p->root)
+    if (rank != p->root)
         sum = collopt_vector_slot(s, block(w.partition, keeps_high(step[0].role) ? half : 0, half));
     needed(p->ranks, p->root, x);
     for (int l = 0; l < levels; l++)
@@ -333,9 +329,7 @@ static void build_reduce_scatter(struct collopt_schedule *s, const struct collop
                       .start = start, .tmp = { .slots = 2 } };
 
     w.have = COLLOPT_IN;
-    if (p->ranks == 1) {
-        collopt_copy(s, out(whole()), in(whole()));
-    } else if (list && start) {
+    if (list && start) {
         arrange(p->ranks, w.partition, list, start);
         scatter(s, p, rank, &w);
     }

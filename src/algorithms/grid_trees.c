@@ -224,10 +224,6 @@ static void build(struct collopt_schedule *s, const struct collopt_problem *p, i
     struct trees t = trees(p, around);
     struct place *w;
 
-    if (p->ranks == 1) {
-        collopt_copy(s, out(whole()), in(whole()));
-        return;
-    }
     if (!(w = collopt_workspace(s, sizeof *w)))         /* long for the stack of a thread */
         return;
     for (int i = 0; i < t.trees; i++) {

@@ -62,8 +62,6 @@ static int reduce(struct collopt_schedule *s, const struct collopt_problem *p, i
     struct turns tmp = { .slots = 2 * (radix - 1) };
     int width = 1;
 
-    if (p->ranks == 1)
-        collopt_copy(s, out(whole()), sum);
     for (; width < p->ranks; width *= radix) {
         collopt_round(s);
         if (!climb(s, p, rank, radix, width, &tmp, &sum))
@@ -117,7 +115,7 @@ static void build_reduce_scatter(struct collopt_schedule *s, const struct collop
 
     if (width == 1) {
         spread(s, p, rank, 2, width, parts, COLLOPT_OUT);
-    } else if (p->ranks > 1) {
+    } else {
         spread(s, p, rank, 2, width, parts, collopt_accumulator(s));
         collopt_copy(s, out(own), at(collopt_accumulator(s), own));
     }

@@ -57,8 +57,6 @@ static void build(struct collopt_schedule *s, const struct collopt_problem *p, i
                                 COLLOPT_IN, COLLOPT_OUT };
     int last = all.levels - 1, f = all.levels ? all.radix[0] : 1, width = 1;
 
-    if (p->ranks == 1)
-        collopt_copy(s, out(whole()), in(whole()));
     if (last > 0)
         w.sums =
             collopt_vector_slot(s, block(w.partition, p->ranks / f * (rank % f), p->ranks / f));

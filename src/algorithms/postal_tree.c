@@ -150,10 +150,6 @@ static void build(struct collopt_schedule *s, const struct collopt_problem *p, i
     int f = parts_of(p), partition = collopt_partition(s, f);
     struct collopt_window w = { s, p->topology, rank, partition, 0, f, COLLOPT_IN, COLLOPT_OUT };
 
-    if (p->ranks == 1) {
-        collopt_copy(s, out(whole()), in(whole()));
-        return;
-    }
     if (f > 1) {
         w.sums = rank == p->root ? COLLOPT_OUT
                                  : collopt_vector_slot(s, collopt_window_part(&w, f, rank % f));

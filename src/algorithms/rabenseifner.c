@@ -56,8 +56,6 @@ static void build(struct collopt_schedule *s, const struct collopt_problem *p, i
     int levels = log2_floor(p->ranks), parts = 1 << levels, first = 0;
     struct way w = { s, rank, f.index, collopt_partition(s, parts), COLLOPT_IN, { .slots = 2 } };
 
-    if (p->ranks == 1)
-        collopt_copy(s, out(whole()), in(whole()));
     if (f.folded)
         fold(&w, parts);
     for (int k = 0; k < levels && f.index >= 0; k++) {

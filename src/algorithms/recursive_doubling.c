@@ -33,8 +33,6 @@ static void double_up(struct collopt_schedule *s, const struct collopt_problem *
         merge(s, out(whole()), mine, theirs, peer < rank);
         mine = out(whole());
     }
-    if (mine.place == COLLOPT_IN)
-        collopt_copy(s, out(whole()), mine);
 }
 
 static void build(struct collopt_schedule *s, const struct collopt_problem *p, int rank)

@@ -79,7 +79,6 @@ static void build(struct collopt_schedule *s, const struct collopt_problem *p, i
         merge(s, at(sum, keep), at(mine, keep), at(theirs, keep), upper);
         mine = sum;
     }
-    collopt_copy(s, out(whole()), in(whole()));
 }
 
 static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)

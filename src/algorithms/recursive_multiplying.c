@@ -99,8 +99,6 @@ static void build(struct collopt_schedule *s, const struct collopt_problem *p, i
     struct turns tmp = { .slots = slots_of(&all) };
     struct collopt_region sum = in(whole());
 
-    if (p->ranks == 1)
-        collopt_copy(s, out(whole()), sum);
     if (f.index < 0)
         collopt_send(s, rank + 1, sum);
     if (f.folded && f.index >= 0) {

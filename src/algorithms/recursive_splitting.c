@@ -180,10 +180,6 @@ static void build(struct collopt_schedule *s, const struct collopt_problem *p, i
     int strands = collopt_split_strands(p), chunks = collopt_split_chunks(p),
         pieces = collopt_partition(s, strands * chunks);
 
-    if (p->ranks == 1) {
-        collopt_copy(s, out(whole()), in(whole()));
-        return;
-    }
     for (int i = 0; i < strands; i++) {
         struct collopt_course c = collopt_split_course(p, i);
 
@@ -208,8 +204,6 @@ static void build_reduce_scatter(struct collopt_schedule *s, const struct collop
                                 COLLOPT_IN, COLLOPT_OUT };
     int f = all.levels ? all.radix[0] : 1, width = p->ranks;
 
-    if (p->ranks == 1)
-        collopt_copy(s, out(whole()), in(whole()));
     if (all.levels > 1)
         w.sums = collopt_vector_slot(
             s, block(w.partition, p->ranks / f * (rank / (p->ranks / f)), p->ranks / f));

@@ -92,8 +92,6 @@ static void go_round(struct collopt_schedule *s, const struct collopt_problem *p
                 gather_round(s, &g[w], k - (p->ranks - 1));
         }
     }
-    if (p->ranks == 1)
-        collopt_copy(s, out(whole()), in(whole()));
 }
 
 static void build(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
@@ -113,10 +111,6 @@ static void build_reduce(struct collopt_schedule *s, const struct collopt_proble
     for (int k = 0; k < p->ranks - 1; k++) {
         collopt_round(s);
         reduce_round(s, &g, k, rank == p->root ? OWN_PART : NOTHING);
-    }
-    if (p->ranks == 1) {
-        collopt_copy(s, out(whole()), in(whole()));
-        return;
     }
     collopt_round(s);
     if (rank != p->root)

@@ -67,10 +67,6 @@ static void build(struct collopt_schedule *s, const struct collopt_problem *p, i
                          .have = COLLOPT_IN };
     int width = 1;
 
-    if (p->ranks == 1) {
-        collopt_copy(s, out(whole()), in(whole()));
-        return;
-    }
     w.list = collopt_workspace(s, (size_t)p->ranks * sizeof *w.list);
     for (int l = 0; w.list && l < all.levels; width *= all.radix[l++])
         exchange(s, &w, width, all.radix[l],

@@ -183,10 +183,8 @@ static int cut(struct collopt_schedule *s, const struct collopt_swing *w)
 static void build_on(struct collopt_schedule *s, const struct collopt_problem *p,
                      const struct collopt_grid *g, int strands, int rank)
 {
-    struct player *m = p->ranks > 1 ? collopt_workspace(s, sizeof *m) : NULL;
+    struct player *m = collopt_workspace(s, sizeof *m);
 
-    if (p->ranks == 1)
-        collopt_copy(s, out(whole()), in(whole()));
     if (!m)
         return;
     *m = (struct player){ .strands = strands, .roles = rank == p->ranks - 1 && p->ranks % 2 ? 2 : 1,

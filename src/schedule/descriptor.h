@@ -33,6 +33,7 @@ struct collopt_algorithm {
     int (*segments)(const struct collopt_problem *p);       /* NULL: 1 */
     /* Tells the model where messages go, by collopt_messages() and its like. */
     void (*traffic)(const struct collopt_problem *p, struct collopt_traffic *t);
+    /* Of two ranks or more; collopt_build() asks for it. */
     void (*build)(struct collopt_schedule *s, const struct collopt_problem *p, int rank);
 };
 

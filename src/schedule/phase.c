@@ -15,6 +15,18 @@
 #include "schedule/write.h"
 #include "topology/topology.h"
 
+void collopt_build(struct collopt_schedule *s, const struct collopt_algorithm *a,
+                   const struct collopt_problem *p, int rank)
+{
+    const struct collopt_block whole = { COLLOPT_WHOLE, 0, 1 };
+
+    if (p->ranks > 1)
+        a->build(s, p, rank);
+    else if (p->collective != COLLOPT_EXSCAN)
+        collopt_copy(s, (struct collopt_region){ COLLOPT_OUT, 1, whole, NULL },
+                     (struct collopt_region){ COLLOPT_IN, 1, whole, NULL });
+}
+
 void collopt_phase(struct collopt_schedule *s, const struct collopt_problem *p,
                    const struct collopt_phase *phase, const struct collopt_inner *inner)
 {
@@ -34,7 +46,7 @@ void collopt_phase(struct collopt_schedule *s, const struct collopt_problem *p,
     if (phase->part)            /* these may be less than the vector around them */
         scope.whole = (struct collopt_block){ collopt_partition_counts(s), 0, phase->ranks };
     collopt_round(s);
-    inner->algorithm->build(s, &problem, phase->index);
+    collopt_build(s, inner->algorithm, &problem, phase->index);
     s->scope = scope.outer;
     s->at = scope.before;
     collopt_round(s);

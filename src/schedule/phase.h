@@ -19,6 +19,9 @@ struct collopt_inner {
     int segments;
 };
 
+/* Writes A's schedule for P into S; that of one rank is the same for all algorithms. */
+void collopt_build(struct collopt_schedule *s, const struct collopt_algorithm *a,
+                   const struct collopt_problem *p, int rank);
 /* Writes the inner algorithm's schedule into S, at the present strand and behind what is there. */
 void collopt_phase(struct collopt_schedule *s, const struct collopt_problem *p,
                    const struct collopt_phase *phase, const struct collopt_inner *inner);

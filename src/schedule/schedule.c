@@ -9,6 +9,7 @@
 #include "schedule/in_place.h"
 #include "schedule/lower.h"
 #include "schedule/parts.h"
+#include "schedule/phase.h"
 #include "schedule/problem.h"
 #include "schedule/write.h"
 
@@ -28,7 +29,7 @@ struct collopt_schedule *collopt_schedule_new(const struct collopt_algorithm *a,
     s->either_order = a->order == COLLOPT_COMMUTATIVE && !p->anywhere;
     collopt_write_start(s, p);
     if (!s->failed)
-        a->build(s, p, rank);
+        collopt_build(s, a, p, rank);
     if (!s->failed && (how & (COLLOPT_IN_PLACE | COLLOPT_VIA_SCRATCH)))
         collopt_pass_in_place(s);
     if (!s->failed && (how & COLLOPT_TWO_OPERANDS))
