@@ -2,7 +2,7 @@
  * by segment.
  *
  * A rank above the root receives a segment from the next rank up, puts its own operand on the left
- * and sends it down; below the root likewise upwards. The root combines both sides and its own in
+ * and sends it down; a rank below the root sends up. The root combines both sides and its own in
  * one pass. For Allreduce the root is the middle rank, and the result travels back out along the
  * chain while later segments still come in. Cost, S segments: D-1 + S rounds of m/S, D the longer
  * side (a root between two sides: about D-2 + 2S and twice the bytes), m sent and combined;

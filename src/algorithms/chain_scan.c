@@ -7,7 +7,7 @@
 
 #include "algorithm.h"
 
-/* What the next rank is to get of a segment. */
+/* The sum of a segment for the next rank. */
 static struct collopt_region next_sum(struct collopt_schedule *s, const struct collopt_problem *p,
                                       int rank, struct turns *tmp, struct collopt_block segment)
 {

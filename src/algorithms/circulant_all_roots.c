@@ -142,8 +142,8 @@ static int append(struct collopt_block *list, int n, struct collopt_block b)
     return n;
 }
 
-/* What goes down to the rank skip[k] below, if AWAY is 0, or comes from the one above, if it is
- * skip[k]: one block or none of every part. Those that were not touched yet are copied to SUM. */
+/* The blocks that go down to the rank skip[k] below, if AWAY is 0, or come from the one above, if
+ * it is skip[k]: one block or none of every part. Untouched ones are copied to SUM first. */
 static struct collopt_region blocks_of(struct work *w, struct round r, int away)
 {
     int n = 0, fresh = 0, p = w->t.ranks;

@@ -11,8 +11,8 @@
 
 #include "algorithm.h"
 
-/* TO = the vectors of ranks 0 to LAST, of which those of other ranks are received. One alone is
- * copied. */
+/* TO = the fold of the vectors of ranks 0 to LAST; those of other ranks are received. A single one
+ * is copied. */
 static void collect(struct collopt_schedule *s, const struct collopt_problem *p, int rank, int last,
                     struct collopt_region to)
 {

@@ -4,9 +4,9 @@
  * Along the last dimension, whose ranks are consecutive, sums of the ranks below travel up a line,
  * and sums of those above travel down it, so that all ranks of the line have its total. With that
  * as its own operand each of them does the same along the dimension before, where neighbours are
- * consecutive rows, and so on; along the first dimension nobody needs a total. What a rank has got
- * from below along each dimension, the first dimension's on the left, is the sum of all lower
- * ranks.
+ * consecutive rows, and so on; along the first dimension nobody needs a total. The sums that a
+ * rank has got from below along each dimension, the first dimension's on the left, combine to that
+ * of all lower ranks.
  * Cost, D dimensions, S segments: the way from the first to the last corner, where one chain
  * through all ranks has p-1 hops; an inner rank receives 2D - 1 messages of each segment, on a mesh
  * each on a link of its own, and combines 4D - 3 times. From three dimensions on ranks send in

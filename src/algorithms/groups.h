@@ -4,7 +4,7 @@
 
 #include "algorithm.h"
 
-/* What is said of nodes holds of other groups too, where an algorithm is to go by them: P->topology
+/* Statements on nodes hold for other groups, too, if an algorithm is to go by them: P->topology
  * has them in place of nodes. */
 size_t collopt_preset_by(const struct collopt_problem *p);
 #define COLLOPT_BY \

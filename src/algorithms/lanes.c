@@ -366,8 +366,8 @@ static void build_exscan(struct collopt_schedule *s, const struct collopt_proble
 
 /* ---- Reduce_scatter -------------------------------------------------------------------------- */
 
-/* Appends the parts of the ranks of NODE that LANE serves, of which *SEEN counts; those numbered
- * FROM .. TO-1. */
+/* Appends the parts of the ranks of NODE that LANE serves, if their numbers are FROM .. TO-1; *SEEN
+ * numbers them. */
 static int add_served(const struct lanes *l, int parts, int node, int lane, int from, int to,
                       int *seen, int n)
 {

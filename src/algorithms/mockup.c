@@ -1,5 +1,5 @@
-/* Reduce_scatter by another collective of all ranks: an Allreduce, of which each rank keeps its
- * part, or a Reduce to rank 0, which then gives the others theirs. That a Reduce_scatter should be
+/* Reduce_scatter by another collective of all ranks: an Allreduce, where each rank keeps its part,
+ * or a Reduce to rank 0, which then gives the others theirs. That a Reduce_scatter should be
  * no slower than these: Traff, Gropp, Thakur, Self-consistent MPI performance guidelines, IEEE TPDS
  * 21, 2010, where they are called mock-ups; in PGMPITuneLib (Hunold, Carpen-Amarie, 2018).
  *

@@ -125,7 +125,7 @@ static int vector(struct exchange *x)
     return x->slot[i];
 }
 
-/* The first nodes are pairs, of which the lower one goes on. */
+/* The first nodes form pairs; the lower one of each goes on. */
 static int pairs(const struct exchange *x)
 {
     return x->g.nodes - x->levels.nodes;
@@ -197,8 +197,8 @@ static void unfold(const struct exchange *x, int players)
         collopt_receive(x->s, rank_at(x, x->g.node - 1, x->g.local), at(x->result, whole()));
 }
 
-/* What one rank does on a level: hears of the digits FROM .. TO-1, and is itself the rank that the
- * others hear from. */
+/* The role of one rank on a level: it hears from the digits FROM .. TO-1, and the others hear from
+ * it. */
 struct part {
     int radix, stride, digit, from, to, teller;
     int place[ROLES];           /* vectors by digit, from FROM on */
@@ -241,8 +241,8 @@ static void hear(struct exchange *x, struct part *q)
     }
 }
 
-/* What came to this rank, as one vector: in RESULT, unless it is one already. Returns where it
- * is. */
+/* Combines the vectors that came to this rank in RESULT, unless there is one only. Returns where
+ * the result is. */
 static int combine(struct exchange *x, const struct part *q, int result)
 {
     struct collopt_row row = { .to = at(result, whole()) };

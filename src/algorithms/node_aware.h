@@ -1,5 +1,5 @@
-/* What the node-aware algorithms have in common: nodes become one by groups, of which every rank of
- * a node hears a part. */
+/* Common parts of the node-aware algorithms: groups of nodes become one, and every rank of a node
+ * hears from a part of the group. */
 #ifndef COLLOPT_ALGORITHMS_NODE_AWARE_H
 #define COLLOPT_ALGORITHMS_NODE_AWARE_H
 

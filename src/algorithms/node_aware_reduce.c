@@ -157,8 +157,8 @@ static int rank_at(const struct descent *x, int node, int local)
 
 /* ---- steps ----------------------------------------------------------------------------------- */
 
-/* The ranks of MEMBER, of which this one is number INDEX, combine what each has in FROM; TO, at the
- * ROOT-th, has it. */
+/* The ranks of MEMBER combine the vectors that each has in FROM to TO of number ROOT; this rank is
+ * number INDEX. */
 static void inside(const struct descent *x, const int *member, int ranks, int index, int root,
                    int from, int to)
 {

@@ -22,7 +22,7 @@ static struct collopt_block parts_of(int partition, int ranks, int lo, int hi)
     return block(partition, first, last - first);
 }
 
-/* The last window is one rank's part, or those of a pair of which RANK is the upper. */
+/* The last window is one rank's part, or the two parts of a pair whose upper rank is RANK. */
 static void finish(struct collopt_schedule *s, int partition, int rank, bool folded, int mine,
                    int theirs, bool theirs_is_lower)
 {

@@ -19,7 +19,7 @@
  * nodes carry one chunk while another is combined inside them (Allreduce of 4 MiB on 64 simulated
  * ranks of a dragonfly: 804 us in one chunk, 676 in four). Or in "strands", which begin
  * together, each on another level, and go round: on a grid each is on links along a side of its
- * own, by radices=4x4x4 of a torus of 4x4x4 in three strands. What they combine is not in rank
+ * own, by radices=4x4x4 of a torus of 4x4x4 in three strands. They do not combine in rank
  * order. Cost: sum of (f-1) messages, (p-1)/p m; with the way back twice as much; (p-1)/p m
  * combined. A level that is not split: f-1 windows sent and combined. With c chunks c times as many
  * messages. Scratch: about m.
@@ -93,7 +93,7 @@ static void combine_whole(struct collopt_window *w, int width, int f, int to)
         collopt_fold(w->s, at(w->sums, own), f, operand);
 }
 
-/* The window before it was split among F, of which this rank has part DIGIT. */
+/* The window before it was split among F; this rank has part DIGIT of it. */
 static void widen(struct collopt_window *w, int f, int digit)
 {
     w->first -= w->parts * digit;

@@ -18,7 +18,7 @@
 
 enum { MOST_WAYS = 2, MOST_PIECES = 64 };
 
-/* One direction; every part is cut into EACH pieces, of which this takes N from FIRST on. */
+/* One direction; every part is cut into EACH pieces, and this direction takes N from FIRST on. */
 struct ring {
     int ranks, rank, way;       /* WAY: 1 up, -1 down */
     int partition, each, first, n;

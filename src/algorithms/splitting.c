@@ -189,7 +189,7 @@ static size_t best_splits(const struct collopt_algorithm *a, struct collopt_prob
     return best;
 }
 
-/* The radix of which the levels are fastest, and the time that they take; 2 where none serves. */
+/* The radix whose levels are fastest, and the time that they take; 2 where none serves. */
 static size_t best_radix(const struct collopt_algorithm *a, struct collopt_problem with,
                          double *seconds)
 {

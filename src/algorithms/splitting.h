@@ -45,7 +45,7 @@ static inline int collopt_digit(int rank, int width, int f)
     return rank / width % f;
 }
 
-/* What the one at DIGIT is to get of the window, which is split among F. */
+/* The part of the window for the rank at DIGIT, where it is split among F. */
 struct collopt_block collopt_window_part(const struct collopt_window *w, int f, int digit);
 /* F ranks, WIDTH apart, exchange parts of the window, which becomes this rank's. LAST: what is
  * combined goes to OUT. */

@@ -25,7 +25,7 @@ struct strides {
     int blocks;                 /* of each of these */
 };
 
-/* The window of ranks that are like this one modulo WIDTH, F smaller ones one behind the other. */
+/* The window of ranks that equal this one modulo WIDTH, cut in F smaller ones in sequence. */
 static void set_out(struct strides *w, int width, int f)
 {
     w->blocks = w->p->ranks / (width * f);

@@ -30,9 +30,9 @@ enum { MOST_RADIX = 4, MOST_SPLITS = 5 };
 
 enum { WIDTH, RADIX, SPLITS, CHUNKS };      /* parameters */
 
-/* What is hardly faster by the model need not be so, and what is tried first is simpler: Scan of 64
- * KiB on 8 hosts over TCP takes 4.8 ms by a width of 4, and 5.7 by one of 2 and two splits, for
- * which 0.99 times as much is predicted. */
+/* A form that the model predicts to be hardly faster may be slower, and the first forms are
+ * simpler. Scan of 64 KiB on 8 hosts over TCP takes 4.8 ms by a width of 4, and 5.7 by one of 2
+ * and two splits, for which 0.99 times as much is predicted. */
 static const double differs = 0.97;
 
 struct variant {

@@ -60,7 +60,7 @@ static struct collopt_region taken(const struct turns *tmp, int number,
     return at(tmp->slot[number % tmp->slots], segment);
 }
 
-/* What the left subtree sums up to is, in an Exscan, the rank's own prefix within its subtree. */
+/* In an Exscan the sum of the left subtree is the rank's own prefix within its subtree. */
 static void take_left(struct collopt_schedule *s, struct node *n, struct collopt_block segment)
 {
     if (n->tree.left >= 0)

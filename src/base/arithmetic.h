@@ -5,7 +5,7 @@
  *
  * All that a call of the program's executes outside of this, except for the combination of its
  * data, is done in integers: the program may trap inexact results, and may test the exception
- * flags.  What is computed inside takes its operands from memory and leaves its result there, so
+ * flags.  A computation inside takes its operands from memory and leaves its result there, so
  * that compilers, who do not know that the environment matters, keep it inside
  * (test/integers.sh). */
 #ifndef COLLOPT_BASE_ARITHMETIC_H

@@ -1,4 +1,4 @@
-/* What control groups allow this process.
+/* The limits that control groups set for this process.
  *
  * GROUPS names the file that lists them (/proc/self/cgroup), MOUNT is where they are mounted
  * (/sys/fs/cgroup), version 1 or 2.  The limits of the groups around them count as well. */

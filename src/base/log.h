@@ -19,7 +19,7 @@ void collopt_speak_as(int rank);
 void collopt_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* The same on this rank, whichever it is. */
 void collopt_warn_here(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* Likewise, but not what this process has said before. */
+/* The same, but each text only once in a process. */
 void collopt_warn_once(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Logs if COLLOPT_LOG is at least LEVEL: decisions only where collopt_speaks(), traces on all
  * ranks, with the prefix "collopt[rank]: ". */

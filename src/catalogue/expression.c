@@ -42,7 +42,7 @@ enum { SHOWN = 60 };
 
 #define complain collopt_add     /* false, so that a parser can return it */
 
-/* What a message shows of a span, for "%.*s". */
+/* The part of a span that a message shows, for "%.*s". */
 #define SPAN(s) (int)((s).n < SHOWN ? (s).n : SHOWN), (s).at
 
 /* ---- form ------------------------------------------------------------------------------------ */

@@ -1,4 +1,4 @@
-/* What every name does, once bind.c has decided. */
+/* The function behind every name, once bind.c has chosen it. */
 #include "config.h"
 
 #include <dlfcn.h>

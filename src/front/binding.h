@@ -1,4 +1,4 @@
-/* What every name does. */
+/* The function behind every name. */
 #ifndef COLLOPT_FRONT_BINDING_H
 #define COLLOPT_FRONT_BINDING_H
 

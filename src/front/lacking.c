@@ -117,7 +117,7 @@ static size_t symbol_number(const ElfW(Rela) *r)
 #endif
 }
 
-/* What dl_iterate_phdr() hands on. */
+/* The data that dl_iterate_phdr() passes to its callback. */
 struct shown {
     const struct collopt_optional *optional;
     const bool (*there)[2];

@@ -82,8 +82,7 @@
 #define COLLOPT_FAMILY(N) \
     COLLOPT_BLOCKING(N) COLLOPT_NONBLOCKING(N) COLLOPT_PERSISTENT(N) COLLOPT_LOCALS(N)
 
-/* What programs do with requests, some of which may be persistent or nonblocking reductions of
- * ours. */
+/* Calls that take requests; some may be persistent or nonblocking reductions of ours. */
 #define COLLOPT_REQUESTS(N) \
     N(MPI_Start, Start, START, BASE, (host_request *request), (request)) \
     N(MPI_Startall, Startall, STARTALL, BASE, (int n, host_request *requests), (n, requests)) \

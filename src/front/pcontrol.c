@@ -3,7 +3,7 @@
  *
  * C cannot hand such arguments on. So the two exported names are not C: they keep every register
  * that may hold an argument, ask for_pcontrol() where to go, put the registers back, and jump
- * there. What was passed on the stack lies where the caller has put it, at any length. That is how
+ * there. Arguments on the stack stay where the caller has put them, at any length. That is how
  * the loader resolves a function at its first call. (__builtin_apply would copy a number of bytes
  * that somebody has to guess, and clang has none.) Arguments that are longer than these registers
  * are passed in memory on both processors. Elsewhere the level alone is handed on.

@@ -1,4 +1,4 @@
-/* What the front says on standard error; base/log.c is the backend's. */
+/* The front's messages on standard error; base/log.c has the backend's. */
 #include "config.h"
 
 #include <limits.h>

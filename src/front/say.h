@@ -1,4 +1,4 @@
-/* What the front says on standard error. */
+/* The front's messages on standard error. */
 #ifndef COLLOPT_FRONT_SAY_H
 #define COLLOPT_FRONT_SAY_H
 

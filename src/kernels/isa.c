@@ -94,7 +94,7 @@ static const struct collopt_isa *chosen;
 size_t collopt_far_from = SIZE_MAX, collopt_stream_from;
 
 #if defined __x86_64__ || defined __i386__
-/* What the compiler asks takes into account which registers the operating system saves; not all
+/* The compiler's test takes into account which registers the operating system saves; not all
  * compilers know of F16C. */
 static void detect_features(struct collopt_processor *processor)
 {

@@ -65,9 +65,9 @@ static inline struct extended keep_extended(struct extended old, struct extended
 
 struct long_double_words { i64 digits, rest, index, padding; };
 
-/* What is compared. Both zeros are one, and NaN, its digits gone, is the number after all numbers
- * (end = 1) or before them (end = -1). Added rather than selected: a compiler that sees the
- * constant makes branches of it. */
+/* The key that is compared. Both zeros are one, and NaN, its digits gone, is the number after all
+ * numbers (end = 1) or before them (end = -1). Added rather than selected: a compiler that sees
+ * the constant makes branches of it. */
 struct long_double_order { int64_t exponent, digits, index; };
 
 static inline struct long_double_order long_double_order_of(struct long_double_words x, int end)

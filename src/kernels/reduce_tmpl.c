@@ -529,8 +529,8 @@ SCALAR_ROW(PROD, cl)
 
 #if defined __LP64__ && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 
-/* The float in the upper half of `word`, the rest of which is zero, as an integer: sign and
- * magnitude become two's complement, in which both zeros are one. */
+/* The float in the upper half of `word` as an integer; the lower half is zero. Sign and magnitude
+ * become two's complement, in which both zeros are one. */
 static inline int64_t float_order(uint64_t word, int64_t nan)
 {
     int64_t sign = (int64_t) word >> 63, magnitude = word & INT64_MAX;
@@ -811,8 +811,8 @@ static void stream(char *to, const char *from, size_t bytes)
     memcpy(to + at, from + at, bytes - at);
 }
 
-/* dst = operands[0] op ... op operands[k-1] for at most PARTIAL bytes. What is not the last result
- * goes to a place of its own: dst may be an operand that is still to be read. */
+/* dst = operands[0] op ... op operands[k-1] for at most PARTIAL bytes. Intermediate results
+ * go to a place of their own: dst may be an operand that is still to be read. */
 static inline void strip_combine(const struct loops *loops, void *dst, const void *const *operands,
                                  int k, size_t n)
 {

@@ -257,7 +257,7 @@ static void set_fragment(struct reader *r, char *words, const char *text)
         collopt_fragments_take(r->machine->fragments, &r->in, words, value);
 }
 
-/* What follows the word WORD at the start of TEXT; NULL: TEXT starts with another word. */
+/* The rest of TEXT after its first word, WORD; NULL: TEXT starts with another word. */
 static char *behind(char *text, const char *word)
 {
     size_t n = strlen(word);
@@ -375,8 +375,7 @@ void collopt_machine_free(struct collopt_machine_file *f)
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
-/* The largest unit of which there is one at least, as far as seven digits tell; else the
- * smallest. */
+/* The largest unit in which VALUE is at least 1, rounded to seven digits; else the smallest. */
 static const struct unit *unit_for(enum collopt_quantity quantity, double value)
 {
     const struct unit *last = NULL;

@@ -381,8 +381,8 @@ struct parts {                  /* parts of one message's time */
     double handled;             /* processor time for all messages of a fan, including waiting */
 };
 
-/* Seconds per byte of all messages of a node (cache) together. What leaves a cache, too, comes from
- * memory if the caches are too small. */
+/* Seconds per byte of all messages of a node (cache) together. Messages that leave a cache come
+ * from memory, too, if the caches are too small. */
 static double together_of(const struct collopt_traffic *t, enum collopt_level level)
 {
     if (!copied_by_processors(t, level))

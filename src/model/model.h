@@ -24,7 +24,7 @@ double collopt_model(const struct collopt_algorithm *a, const struct collopt_pro
 /* The machine of P, or a generic one. */
 const struct collopt_machine *collopt_machine_of(const struct collopt_problem *p);
 
-/* What messages of P's topology cost: inside its groups and between them, be they nodes or the
+/* The cost of messages of P's topology: inside its groups and between them, be they nodes or the
  * caches of one. */
 enum collopt_level { COLLOPT_INSIDE, COLLOPT_BETWEEN };
 const struct collopt_way *collopt_way(const struct collopt_problem *p, enum collopt_level level);

@@ -84,8 +84,8 @@ void collopt_count_passed(const char *name, enum collopt_reason why, uint64_t ca
 void collopt_count_passed_call(const char *name, enum collopt_reason why, uint64_t time, int ranks,
                                uint64_t bytes);
 
-/* What calls are counted as: an algorithm with a size class, or an MPI name with a reason and a
- * size class (-1: not known). */
+/* The key of a sum: an algorithm with a size class, or an MPI name with a reason and a size class
+ * (-1: not known). */
 struct collopt_counted {
     const void *what;
     int which;
@@ -100,7 +100,7 @@ struct collopt_counted collopt_counted_passed(const char *name, enum collopt_rea
                                               int size_class);
 /* -1: not known */
 int collopt_counted_size_class(const struct collopt_counted *as);
-/* What is known of the waiting in such calls, which are counted already. */
+/* Adds the known waiting of such calls, which are counted already. */
 void collopt_count_waited(const struct collopt_counted *as, const struct collopt_waited *w);
 
 /* Calls VISIT for each sum of all threads that is not zero, once per algorithm and size class or

@@ -99,7 +99,7 @@ static inline size_t collopt_notes_find_row(struct collopt_notes *n,
     return again ? n->latest_row : collopt_notes_row(n, row);
 }
 
-/* What it is; false: no room. */
+/* Sets its row; false: no room. */
 static inline bool collopt_notes_describe(struct collopt_notes *n, struct collopt_note *note,
                                           const struct collopt_notes_row *row, bool root)
 {

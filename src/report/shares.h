@@ -1,5 +1,5 @@
-/* What each rank of MPI_COMM_WORLD had: how long it ran, and how much of that was in reductions.
- * For the report; no MPI here.
+/* The share of each rank of MPI_COMM_WORLD: how long it ran, and how much of that was in
+ * reductions. For the report; no MPI here.
  *
  * A report stays small however many ranks there are: beyond COLLOPT_SHARES ranks, as many as it
  * takes follow one another in one share. */

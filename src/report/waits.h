@@ -36,7 +36,7 @@ void collopt_waits_add(struct collopt_waits *all, const struct collopt_waits *ot
 
 /* Members of the object that is open.  HOST: of the late rank; NULL: not told. */
 void collopt_waits_json(const struct collopt_waits *w, struct collopt_json *j, const char *host);
-/* What the program could do otherwise. */
+/* Hints at what the program could do otherwise. */
 void collopt_waits_hints_json(const struct collopt_waits *w, struct collopt_json *j);
 void collopt_spread_json(const struct collopt_spread *s, struct collopt_json *j, const char *key);
 

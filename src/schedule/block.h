@@ -17,8 +17,8 @@ enum {
 };
 
 /* One or several blocks in a place. In a vector-like place (IN, OUT, a slot made by vector_slot) a
- * block lies at its own offset; in a packed slot the blocks of a region lie one behind the other
- * from the slot's start. */
+ * block lies at its own offset; in a packed slot the blocks of a region are contiguous from the
+ * slot's start. */
 struct collopt_region {
     int place, blocks;
     struct collopt_block block;             /* when there is one */

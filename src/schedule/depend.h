@@ -1,4 +1,4 @@
-/* What actions wait for in other strands. */
+/* Dependencies of actions on those of other strands. */
 #ifndef COLLOPT_SCHEDULE_DEPEND_H
 #define COLLOPT_SCHEDULE_DEPEND_H
 

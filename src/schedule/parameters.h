@@ -1,4 +1,4 @@
-/* The parameters of algorithms, of which some are lists packed into one value. */
+/* The parameters of algorithms; some are lists packed into one value. */
 #ifndef COLLOPT_SCHEDULE_PARAMETERS_H
 #define COLLOPT_SCHEDULE_PARAMETERS_H
 

@@ -66,7 +66,7 @@ struct action {
     bool repeats;               /* a send that is not the first one of its multicast */
 };
 
-/* What compile.c makes of the actions: the same words as bound steps, still without offsets. */
+/* An action as compile.c writes it: in the words of bound steps, still without offsets. */
 struct instruction {
     enum collopt_step_kind kind;
     int action;                 /* POST_*, WAIT, RECEIVE: the message; FOLD, COPY: itself */

@@ -23,8 +23,7 @@ extern const char *const collopt_collective_names[COLLOPT_COLLECTIVES];
 
 enum { COLLOPT_PARAMETERS = 5, COLLOPT_FOLD_OPERANDS = 8 };
 
-/* What is to be done, as all ranks know it alike. A decision may look at this and at nothing
- * else. */
+/* The task, which is the same on all ranks. A decision may look at this and at nothing else. */
 struct collopt_problem {
     enum collopt_collective collective;
     int ranks;

@@ -8,8 +8,7 @@
 
 struct collopt_topology;
 
-/* What is the whole problem to the inner algorithm: some ranks, a block of the vector, two
- * places. */
+/* The whole problem of the inner algorithm: some ranks, a block of the vector, two places. */
 struct collopt_phase {
     int ranks, index;           /* how many take part, and which of them this rank is */
     const int *member;          /* [ranks] who they are, lower ranks first */
@@ -27,7 +26,7 @@ struct collopt_phase {
     const int *first;           /* [ranks + 1] */
 };
 
-/* What a phase, or the schedule around all of them, has of its own while it is written. */
+/* The state of a phase, or of the schedule around all of them, while it is written. */
 struct frame {
     int strand;                 /* of the actions that follow */
     int accumulator;            /* place, or -1 if it is not computed yet */

@@ -145,7 +145,7 @@ static void add_piece(struct collopt_schedule *s, int place, struct collopt_bloc
         s->piece[s->pieces++] = (struct piece){ place, b };
 }
 
-/* A block of listed parts is all the blocks in their lists, of which neighbours become one. */
+/* A block of listed parts is all the blocks in their lists; neighbours become one block. */
 static void add_listed(struct collopt_schedule *s, int place, struct collopt_block b)
 {
     const int *start = &s->lists.start[s->partition[b.partition].listed];

@@ -32,8 +32,8 @@ int collopt_accumulator(struct collopt_schedule *s);
 void collopt_round(struct collopt_schedule *s);
 /* of the actions that follow; 0 at first */
 void collopt_strand(struct collopt_schedule *s, int strand);
-/* What follows on the present strand begins when STRAND has done its actions of rounds up to ROUND,
- * so that one is ahead of the other. STRAND must not wait for this one. */
+/* Later actions of the present strand begin when STRAND has done its actions of rounds up to ROUND,
+ * so that STRAND is ahead. STRAND must not wait for the present one. */
 void collopt_follow(struct collopt_schedule *s, int strand, int round);
 int collopt_round_number(const struct collopt_schedule *s);             /* the present round */
 /* From here on to the end of the phase rounds are kept: no receive is posted before its own, and no

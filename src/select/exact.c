@@ -18,7 +18,7 @@
 /* Seconds that an element's row takes to be written, and to be rounded. */
 static const double loading = 15e-9, rounding = 85e-9;
 
-/* What takes the place of the table's choice must take so much of its time at most. */
+/* A replacement of the table's choice must take at most this part of its time. */
 static const double gain = 0.9;
 
 /* Elements in the longest result of a rank. */

@@ -87,8 +87,8 @@ static int by_length(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* After a look, of which few samples are there, the least: one hiccup shall not rule anything out.
- * Else the median. */
+/* The least of the few samples of a first look, so that one hiccup rules nothing out; later the
+ * median. */
 static int64_t typical(const struct collopt_trials *t, int i)
 {
     int64_t sorted[COLLOPT_SAMPLES];

@@ -7,7 +7,7 @@
 
 /* "openmpi", "mpich", "smpi" in a backend; "" in a tool that does not know the host. */
 extern const char *collopt_host_name;
-/* What MPI_Get_library_version says, or the number alone; "" or NULL if unknown. */
+/* The text of MPI_Get_library_version, or the number alone; "" or NULL if unknown. */
 extern const char *collopt_host_version;
 /* The first file of rules (ENDING "rules") or machine ("machine") for MPI on the search path;
  * false: none. */

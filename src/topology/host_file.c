@@ -24,7 +24,7 @@ struct reader {
 
 /* ---- one line -------------------------------------------------------------------------------- */
 
-/* Cuts LINE into words, of which the first WORDS are kept; returns how many there are. */
+/* Cuts LINE into words and keeps the first WORDS; returns how many there are. */
 static int cut(char *line, char *word[WORDS])
 {
     char *rest;

@@ -11,7 +11,7 @@
  * lowest. */
 enum { COLLOPT_SIDES = 6, COLLOPT_SIDE_BITS = 10 };
 
-/* What the ranks of a group share: the values of a parameter "by". */
+/* The part of the machine that the ranks of a group share: the values of a parameter "by". */
 enum collopt_grouping {
     COLLOPT_BY_NODE = 1, COLLOPT_BY_SWITCH, COLLOPT_BY_NUMA, COLLOPT_BY_CACHE, COLLOPT_BY_CORE,
     COLLOPT_GROUPINGS

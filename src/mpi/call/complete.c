@@ -1,4 +1,4 @@
-/* The calls that complete requests, some of which may be persistent or nonblocking reductions.
+/* The calls that complete requests, including persistent and nonblocking reductions.
  *
  * The host never sees the handles of these: in its array they are null requests, so it fills in the
  * statuses that such requests have, and counts them neither as active nor as complete. */
@@ -686,8 +686,8 @@ int collopt_entry_Request_get_status_some(int n, host_requests requests, int *so
 
 /* MPICH's MPIX_Request_is_complete() is for programs that leave progress to others.  It makes no
  * progress, and may be called inside the host's progress, where none may be made.  So the host is
- * not called here.  Messages advance in the host's progress.  What goes by shared memory advances
- * only in calls of collopt, so it is advanced here. */
+ * not called here.  Messages advance in the host's progress.  Requests by shared memory advance
+ * only in calls of collopt, so they are advanced here. */
 int collopt_entry_X_Request_is_complete(host_request request)
 {
     struct collopt_request *r = collopt_requests_none() ? NULL : collopt_requests_find(request);

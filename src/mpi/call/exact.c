@@ -39,7 +39,7 @@ enum {
     PIECE = 1 << 13             /* complex numbers */
 };
 
-/* What terms of a format have: the lowest bit of one, in units, and all bits, without a sign. */
+/* The terms of a format: the lowest bit of one, in units, and the number of bits without a sign. */
 static const struct terms {
     int from, bits;
 } terms_of[2][2] = {            /* [double][products] */

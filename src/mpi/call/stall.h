@@ -1,4 +1,4 @@
-/* COLLOPT_STALL: says where ranks wait, and ends the job where it is told to (recorder/stall.h). */
+/* COLLOPT_STALL: says where ranks wait, and ends the job if it is set to (recorder/stall.h). */
 #ifndef COLLOPT_MPI_CALL_STALL_H
 #define COLLOPT_MPI_CALL_STALL_H
 

@@ -24,8 +24,8 @@ enum collopt_status {
     COLLOPT_INTERCOMM
 };
 
-/* What other modules keep for a communicator hangs on its state, in the order in which it is freed.
- * The state knows no more of it than these functions, each of which may be NULL. */
+/* Other modules attach parts to a communicator's state, in the order in which they are freed.  The
+ * state knows only these functions of a part; each may be NULL. */
 struct collopt_part_ops {
     /* before the host frees C: waits for what must have ended by then */
     void (*settle)(struct collopt_comm *c);
@@ -68,8 +68,8 @@ struct collopt_peer {           /* how messages reach a rank of a communicator *
 struct collopt_map {            /* where the ranks are: comm/topology.c fills it in */
     struct collopt_topology topology;   /* as found, or as stated: what is chosen depends on it */
     int *node;                  /* storage of topology.node */
-    /* All its ranks are found on one node, and nothing else is stated.  What memory they may share
-     * depends on this: nodes that are stated may be larger than those that there are. */
+    /* All its ranks are found on one node, and nothing else is stated.  Whether they may share
+     * memory depends on this: stated nodes may be larger than the real ones. */
     bool one_node;
     /* other groups of the ranks; LEVEL's node is to be freed */
     struct collopt_topology level[COLLOPT_GROUPINGS];

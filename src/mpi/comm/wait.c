@@ -6,7 +6,7 @@
 #include "mpi/comm/failure.h"
 #include "mpi/host/poll.h"
 
-/* What fails in a call after its agreement is nothing to those that still agree. */
+/* A failure in a call after its agreement does not concern the ranks that still agree. */
 static uint32_t awaited(const struct collopt_comm *c)
 {
     return c->agreeing ? collopt_agreement_code(c->agreements) : c->call;

@@ -1,4 +1,4 @@
-/* When a question about a buffer is asked, and of which runtime.
+/* Decides when a runtime is asked about a buffer, and which one.
  *
  * Only a GPU runtime can say whether an address is device memory.  Packages of MPI libraries load
  * such runtimes, through UCX or hwloc, on machines that have no GPU, so that one is mapped says
@@ -11,9 +11,9 @@
  * each call.  One that is not initialized says so at once.
  *
  * No answer is remembered: an allocation may be freed and its address come back as the other
- * kind of memory, and no runtime tells us.  A stack that is in use, the program's data and what
- * is below the break cannot.  Nor is remembered that a runtime was not initialized: its next
- * call may do it. */
+ * kind of memory, and no runtime tells us.  A stack that is in use, the program's data and memory
+ * below the break cannot.  That a runtime was not initialized is not remembered either: its next
+ * call may initialize it. */
 #include "config.h"
 
 #include "mpi/device/gpu.h"

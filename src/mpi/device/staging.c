@@ -1,8 +1,8 @@
 /* Copies between the program's buffers and host memory; see staging.h.
  *
  * It concerns this rank alone: messages are the same, so the others need not know, and one rank may
- * have its input on a device, another its result, a third nothing.  What is handed to the host
- * keeps the user's addresses. */
+ * have its input on a device, another its result, a third nothing.  Calls that fall back keep
+ * the user's addresses. */
 #include "config.h"
 
 #include <stdlib.h>

@@ -17,8 +17,7 @@ struct collopt_stretches {      /* {0}: empty; STRETCH is to be freed */
     size_t n, room;
 };
 
-/* Adds N elements of TYPE, of which the first has its address at AT.  COMM: any, for
- * MPI_Unpack. */
+/* Adds N elements of TYPE; the first one is at AT.  COMM: any, for MPI_Unpack. */
 int collopt_stretches_add(struct collopt_stretches *s, MPI_Datatype type, size_t n, ptrdiff_t at,
                           MPI_Comm comm);
 

@@ -84,7 +84,7 @@ static inline bool collopt_quirk(enum collopt_quirk quirk)
 /* Invalid handles raise errors on MPI_COMM_WORLD or crash in the host, so it is not asked about
  * them. What a handle's value reveals depends on the ABI, so the header decides: MPICH's handles
  * encode their kind in bits; predefined handles of the standard ABI are small numbers in a range
- * per kind; Open MPI's are addresses, of which only null can be recognized. */
+ * per kind; Open MPI's are addresses, and only a null one can be recognized. */
 #if defined MPICH_VERSION
 static inline bool collopt_plausible_comm(MPI_Comm comm)
 {

@@ -22,8 +22,8 @@ static const struct row {
     { COLLOPT_REFUSES_EVERY_ALIAS, "mpich" },
 
     /* MPI_Comm_idup_with_info gives the handle at once, and an attribute on it is kept.  Open MPI's
-     * communicator is there when the request is complete, of which we are not told: info keys that
-     * are meant for us cannot be kept for it. */
+     * communicator is there when the request is complete, and nothing tells us when that is: info
+     * keys that are meant for us cannot be kept for it. */
     { COLLOPT_IDUP_AT_ONCE, "mpich" },
 
     /* A version whose MPI_Request_free takes nonblocking reductions (4.2 does, 4.0 does not) lets

@@ -19,7 +19,8 @@
 #include "mpi/node/ulfm.h"
 #include "settings/search_path.h"
 
-/* Set in MPI_Init by Open MPI from 5.0 on, alike on all ranks; other libraries have none. */
+/* Open MPI from 5.0 on sets it in MPI_Init, on all ranks to the same value; other libraries have
+ * none. */
 extern bool ompi_ftmpi_enabled __attribute__((weak));
 
 /* Reads the variables as MPICH does: any of these names, in this order. */

@@ -1,4 +1,4 @@
-/* What a communicator keeps for new plans: schedules, whatever the count, and predictions. */
+/* A communicator's store for new plans: schedules, which serve any count, and predictions. */
 #ifndef COLLOPT_MPI_PLAN_SCHEDULES_H
 #define COLLOPT_MPI_PLAN_SCHEDULES_H
 

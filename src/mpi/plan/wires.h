@@ -1,4 +1,4 @@
-/* The messages of a plan as the host is told them, or as a link carries them. */
+/* The messages of a plan in the host's terms, or as a link carries them. */
 #ifndef COLLOPT_MPI_PLAN_WIRES_H
 #define COLLOPT_MPI_PLAN_WIRES_H
 

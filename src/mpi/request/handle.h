@@ -46,8 +46,8 @@ static inline bool collopt_handle_is_idle(const struct collopt_handle *h)
 /* A request that is not under way: has code that does not pass collopt started the handle? */
 bool collopt_handle_was_started(const struct collopt_handle *h);
 /* In the progress of the host, by a thread that has claimed R: completes the handle if the request
- * is done and no call has tested it since the last look; likewise that of an inactive persistent
- * request, which other code may wait for. */
+ * is done and no call has tested it since the last look.  Does the same for the handle of an
+ * inactive persistent request, which other code may wait for. */
 void collopt_handle_look(struct collopt_request *r);
 /* At the end: the handle of a persistent request that is not freed is inactive in the host. */
 void collopt_handle_park(struct collopt_handle *h);

@@ -11,7 +11,7 @@
  * request, until the others have started it, as MPI allows.
  *
  * What is decided here is decided alike on all ranks without asking them: nonblocking calls must
- * not wait for anybody. What one rank alone lacks is an error of all: its record says so. */
+ * not wait for anybody. A shortage on one rank is an error of all: its record says so. */
 #ifndef COLLOPT_MPI_REQUEST_NONBLOCKING_H
 #define COLLOPT_MPI_REQUEST_NONBLOCKING_H
 

@@ -24,8 +24,8 @@ struct collopt_plan;
 
 /* Can requests on C, which is taken over, use the host's messages?  All ranks answer alike. */
 bool collopt_p2p_request_possible(const struct collopt_comm *c);
-/* Fills in R from CALL, which PLAN is for.  NULL, or why the host serves it, alike on all
- * ranks. */
+/* Fills in R from CALL, which PLAN is for.  Returns NULL, or why the host serves it; all ranks get
+ * the same. */
 const char *collopt_p2p_request_describe(struct collopt_request *r, struct collopt_comm *c,
                                          struct collopt_call *call, struct collopt_plan *plan);
 /* Agrees on the row of a persistent request.  Collective.  R is NULL if this rank cannot serve

@@ -52,9 +52,9 @@ static inline struct collopt_shared *collopt_shared_of(struct collopt_request *r
     return (struct collopt_shared *)r;
 }
 
-/* Fills it in from CALL, on C, which is taken over; else why the call is not served, alike on all
- * ranks of a right program.  SLICEABLE: the whole result is wanted, so slices of it can be
- * anybody's work. */
+/* Fills it in from CALL, on C, which is taken over.  Returns NULL, or why the call is not served;
+ * all ranks of a correct program get the same.  SLICEABLE: the whole result is wanted, so any rank
+ * may compute a slice of it. */
 const char *collopt_shared_describe(struct collopt_shared *s, struct collopt_comm *c,
                                     struct collopt_call *call, bool sliceable);
 /* Bytes that each rank publishes. */

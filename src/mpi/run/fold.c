@@ -58,9 +58,9 @@ void collopt_fold_here(const struct collopt_facts *f, char *to, int operands,
         fold_many(f, to, operands, operand, n);
 }
 
-/* Gaps between the data of elements are not ours to write.  So what is neither dense nor a pair
- * that a kernel copies goes by way of packing: short vectors on the stack, long ones in parts that
- * stay in the caches and in the heap (a buffer of 1 MiB would be mapped anew each time). */
+/* Gaps between the data of elements are not ours to write.  So elements that are neither dense nor
+ * a pair that a kernel copies are packed: short vectors on the stack, long ones in parts that stay
+ * in the caches and in the heap (a buffer of 1 MiB would be mapped anew each time). */
 static int copy_packed(const struct collopt_facts *f, MPI_Datatype type, MPI_Comm comm, char *to,
                        char *from, size_t n)
 {
