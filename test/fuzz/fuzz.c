@@ -394,7 +394,7 @@ int main(int argc, char **argv)
         begin_with(&argc, &argv, "fuzz", MPI_THREAD_MULTIPLE);
     else
         begin(&argc, &argv, "fuzz");
-    at("steps", 0);             /* watch.c does it for each step */
+    at("steps");             /* watch.c does it for each step */
     watch_begin();
     kinds(&n, &own);            /* before there are threads */
     groups_create();

@@ -350,7 +350,7 @@ int main(int argc, char **argv)
     MPI_Type_vector(2, 1, 2, MPI_INT, &pair);
     MPI_Type_commit(&pair);
     MPI_Op_create(add, 1, &op);
-    at("cases", 0);
+    at("cases");
     pthread_create(&thread, NULL, watch, NULL);
     if (first < 0)
         try_init(-first, hostile_memory.failed > 0);

@@ -51,7 +51,7 @@ static void stuck(int signal)
 }
 #endif
 
-void at(const char *words, unsigned seconds)
+void at_for(const char *words, unsigned seconds)
 {
     doing = words;
 #ifndef TEST_SIMULATED          /* all ranks are one process there, and time is not ours */
@@ -59,6 +59,11 @@ void at(const char *words, unsigned seconds)
 #else
     (void)seconds;
 #endif
+}
+
+void at(const char *words)
+{
+    at_for(words, 300);
 }
 
 /* ---- beginning and ending -------------------------------------------------------------------- */
@@ -74,7 +79,7 @@ static void get_ready(const char *program)
 #ifndef TEST_SIMULATED
     signal(SIGALRM, stuck);
 #endif
-    at("the beginning", 120);
+    at("the beginning");
 }
 
 void begin(int *argc, char ***argv, const char *program)
@@ -94,7 +99,7 @@ void begin_with(int *argc, char ***argv, const char *program, int level)
 
 int end(void)
 {
-    at("MPI_Finalize", 120);
+    at("MPI_Finalize");
     if (failed > PRINTED)
         fprintf(stderr, "FAIL: %s rank %d: %d failures in all\n", name, world_rank, failed);
     MPI_Finalize();

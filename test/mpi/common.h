@@ -23,9 +23,10 @@ void fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
 #define check(right, ...) ((right) ? (void)0 : fail(__VA_ARGS__))
 int failures(void);
 
-/* If nothing is heard of for SECONDS, the rank says what it is at and the job ends.  WORDS is not
- * copied. */
-void at(const char *words, unsigned seconds);
+/* If nothing is heard of for minutes, or for SECONDS, the rank says what it is at and the job ends:
+ * it hangs, as nothing takes so long on the busiest machine.  WORDS is not copied. */
+void at(const char *words);
+void at_for(const char *words, unsigned seconds);
 
 /* Whose library runs this, whatever mpi.h it was compiled with?  Those that come of MPICH are
  * MPICH's here.  From begin on. */

@@ -351,7 +351,7 @@ static void try(enum which f, enum form form, int n, int turn)
     snprintf(what, sizeof what, "%s, %s, %d elements of %s", names[f], form_names[form], n,
              kind->name);
     doing = what;
-    at(what, 60);
+    at(what);
     set_environment();
     fill(n);
     run(f, form, n, turn);

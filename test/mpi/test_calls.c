@@ -211,7 +211,7 @@ static void defer(const struct way *w, enum which f, int count, int root, bool i
 
     name_call(w, f, name, sizeof name);
     passed = calls_passed(name);
-    at(names[f], 60);
+    at(names[f]);
     if (f == REDUCE && world_rank != root)
         a.out = NULL;
     else if (in_place)
@@ -269,7 +269,7 @@ static void test_outstanding(int n)
     struct buffers *b = malloc((size_t)n * sizeof *b);
     MPI_Request *request = malloc((size_t)n * sizeof *request);
 
-    at("outstanding calls", 120);
+    at("outstanding calls");
     for (int i = 0; i < n; i++) {
         prepare(&b[i], i);
         start((enum which)(i % FUNCTIONS), &b[i], MPI_SUM, MPI_INT, &request[i]);
@@ -302,7 +302,7 @@ static void test_freed(void)
         MPI_Datatype type;
         MPI_Op op;
 
-        at("freed handles", 60);
+        at("freed handles");
         prepare(&b, i);
         MPI_Op_create(add, 1, &op);
         MPI_Type_contiguous(1, MPI_INT, &type);
@@ -354,7 +354,7 @@ static void mixed_operations(void)
     static struct buffers b;
     MPI_Op small, large;
 
-    at("operations of both kinds", 60);
+    at("operations of both kinds");
     MPI_Op_create(add, 1, &small);
     MPI_Op_create_c(add_large, 1, &large);
     prepare(&b, 1);
@@ -379,7 +379,7 @@ static void test_large(void)
     for (int i = 0; i < RANKS; i++)
         large[i] = COUNT;
     for (int f = 0; f < FUNCTIONS; f++) {
-        at("large counts", 60);
+        at("large counts");
         prepare(&b, f);
         call_large((enum which)f, &b, large);
         check_result((enum which)f, &b, f, "a function for large counts");
@@ -525,23 +525,23 @@ static void test_huge(void)
         return;
     }
     vast_mark(&in, 10 * (world_rank + 1));
-    at("an allreduce of 2 GiB", 300);
+    at("an allreduce of 2 GiB");
     MPI_Allreduce(in.at, out.at, (int)(bytes / 8), MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
     check_marks(&out, &in, 0, bytes, 2, "an allreduce of 2 GiB");
 
     vast_mark(&out, 0);
-    at("a scan of 2 GiB", 300);
+    at("a scan of 2 GiB");
     MPI_Scan(in.at, out.at, (int)(bytes / 8), MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
     check_marks(&out, &in, 0, bytes, world_rank + 1, "a scan of 2 GiB");
 
     vast_mark(&out, 0);
-    at("a reduce_scatter of 2 GiB", 300);
+    at("a reduce_scatter of 2 GiB");
     MPI_Reduce_scatter(in.at, out.at, shares, MPI_UNSIGNED_CHAR, MPI_MAX, MPI_COMM_WORLD);
     check_marks(&out, &in, world_rank ? bytes_first : 0, (size_t)shares[world_rank], 2,
                 "a reduce_scatter of 2 GiB");
 
     vast_mark(&out, 0);
-    at("a reduce_scatter_block of 2 GiB", 300);
+    at("a reduce_scatter_block of 2 GiB");
     MPI_Reduce_scatter_block(in.at, out.at, block, MPI_UNSIGNED_CHAR, MPI_MAX, MPI_COMM_WORLD);
     check_marks(&out, &in, (size_t)world_rank * (size_t)block, (size_t)block, 2,
                 "a reduce_scatter_block of 2 GiB");
@@ -580,7 +580,7 @@ static void test_huge_count(void)
     }
     MPI_Op_create(greatest, 0, &op);
     vast_mark(&in, 10 * (world_rank + 1));
-    at("a scan of 2^31 elements", 300);
+    at("a scan of 2^31 elements");
     MPI_Scan_c(in.at, out.at, (MPI_Count)bytes, MPI_SIGNED_CHAR, op, MPI_COMM_WORLD);
     check_marks(&out, &in, 0, bytes, world_rank + 1, "a scan of 2^31 elements");
     check(!odd_part, "the operation was called for no elements, or for a negative number");

@@ -417,7 +417,7 @@ static void obey(const char *word)
     const char *value = strchr(word, '=');
     size_t n = strcspn(word, "=");
 
-    at(word, 60);
+    at(word);
     if (strcmp(word, "upper") == 0)
         all_but_the_first();
     else if (strcmp(word, "fresh") == 0)

@@ -591,7 +591,7 @@ static void run_if_wanted(const struct trial *t, const struct group *g)
     for (int i = 0; i < wanted_n; i++)
         if (!has_word(wanted[i]))
             return;
-    at(words, 150);
+    at(words);
     run(t, g);
 }
 
@@ -732,7 +732,7 @@ static void run_all(const struct group *g)
         run_counts(&k[i], g, i);
     for (int i = with_all_counts; i < n && (world || thorough || wanted_n); i++)
         run_once(&k[i], g, i);
-    at("comparing the bits of all ranks", 150);
+    at("comparing the bits of all ranks");
     compare_bits(g);
 }
 
@@ -791,13 +791,13 @@ static void run_groups(const char *sizes)
         before += size;
     }
     check(before == world_ranks, "groups %s are not %d ranks", sizes, world_ranks);
-    at("splitting", 150);
+    at("splitting");
     MPI_Comm_split(MPI_COMM_WORLD, mine, -world_rank, &g.comm);
     MPI_Comm_rank(g.comm, &g.rank);
     MPI_Comm_size(g.comm, &g.ranks);
     g.step = -1;
     run_all(&g);
-    at("freeing a communicator", 150);
+    at("freeing a communicator");
     MPI_Comm_free(&g.comm);
 }
 

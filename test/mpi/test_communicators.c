@@ -30,7 +30,7 @@ static void use(MPI_Comm comm, const char *what)
 {
     uint64_t run = calls_run(NULL, NULL), passed = calls_passed(NULL);
 
-    at(what, 100);
+    at(what);
     sum_all(comm, 3, what);
     sum_all(comm, 3000, what);
     for (int root = 0; root < size_of(comm); root++)
@@ -190,7 +190,7 @@ static void inter(void)
         passed[i] = calls_passed(name[i]);
     MPI_Comm_split(MPI_COMM_WORLD, in_lower, world_rank, &half);
     MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, in_lower ? lower : 0, 5, &between);
-    at("an intercommunicator", 60);
+    at("an intercommunicator");
     exchange(between, in_lower, lower, world_ranks - lower);
     check(calls_run(NULL, NULL) == run, "collopt ran calls on an intercommunicator");
     for (int i = 0; i < NAMES && with_collopt(); i++)
@@ -255,7 +255,7 @@ static void off(int n)
 
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     groups_asked = 0;
-    at("calls while collopt is off", 60);
+    at("calls while collopt is off");
     for (int i = 0; i < n; i++)
         sum_all(comm, 1, "switched off");
     check(groups_asked <= 2, "for %d calls while it is off, collopt has asked for %d groups", n,
@@ -286,7 +286,7 @@ static void wildcards(int n)
         given[i] = 1000 * world_rank + i;
         MPI_Send(&given[i], 1, MPI_INT, above, i, MPI_COMM_WORLD);
     }
-    at("the user's receives", 60);
+    at("the user's receives");
     for (int i = 0; i < RECEIVES; i++) {
         MPI_Wait(&request[i], MPI_STATUS_IGNORE);
         check(got[i] == 1000 * below + i, "a receive of the user's got %d instead of %d", got[i],
@@ -311,7 +311,7 @@ static void churn(int n)
 {
     long before, after;
 
-    at("making and freeing communicators", 280);
+    at("making and freeing communicators");
     for (int i = 0; i < n / 4; i++)
         one_life(i);
     before = resident();
@@ -404,7 +404,7 @@ static void repeats(int n)
 {
     static const int count[] = { 1, 8, 513, 2, 4099, 0, 64, 17, 1000, 3 };
 
-    at("many calls", 200);
+    at("many calls");
     for (int i = 0; i < n; i++) {
         sum_to(MPI_COMM_WORLD, count[i % 10], i % world_ranks, "one of many reduces");
         sum_all(MPI_COMM_WORLD, count[(i + i / 10) % 10], "one of many allreduces");
@@ -458,7 +458,7 @@ static void spawn(int n)
     char word[] = "spawned";
     MPI_Comm between, merged;
 
-    at("MPI_Comm_spawn", 100);
+    at("MPI_Comm_spawn");
     merged = spawn_from(MPI_COMM_WORLD, word, n, &between);
     two_first_calls(merged);
     use(merged, "parents and children together");
@@ -476,7 +476,7 @@ static void spawn_without(int n)
     MPI_Comm between, merged, copy;
     uint64_t run;
 
-    at("MPI_Comm_spawn of a program without collopt", 100);
+    at("MPI_Comm_spawn of a program without collopt");
     check(with_collopt() == (parent() == MPI_COMM_NULL), "collopt is %sthere",
           with_collopt() ? "" : "not ");
     merged = spawn_by("/usr/bin/env", child, MPI_COMM_WORLD, n, &between);
@@ -503,7 +503,7 @@ static void spawn_alone(int n)
 
     if (parent() == MPI_COMM_NULL && world_rank > 0)
         return;
-    at("MPI_Comm_spawn by one rank", 100);
+    at("MPI_Comm_spawn by one rank");
     merged = spawn_from(MPI_COMM_SELF, word, n, &between);
     run = calls_run(NULL, NULL);
     for (int i = 0; i < 6; i++)

@@ -123,7 +123,7 @@ static bool is_left_out(const char *which)
 static void try(int f, const char *what, struct arguments a)
 {
     snprintf(doing, sizeof doing, "%s, %s", functions[f].name, what);
-    at(doing, 60);
+    at_for(doing, 60);
     if (is_left_out(doing))
         return;
     fprintf(answers, "%s", doing);
@@ -242,7 +242,7 @@ static void null_after_freed(void)
     enum { MANY = 80 };
     MPI_Comm comm[MANY];
 
-    at("communicators used and freed", 60);
+    at_for("communicators used and freed", 60);
     for (int i = 0; i < MANY; i++) {
         MPI_Comm_dup(MPI_COMM_SELF, &comm[i]);
         sum_all(comm[i], 1, "one of many");
@@ -396,7 +396,7 @@ static void truncated(MPI_Comm comm)
     MPI_Comm_set_errhandler(own, handler);
     sum_to(own, 4, 0, "before the error");
     heard = 0;
-    at("MPI_Reduce with unequal counts", 60);
+    at_for("MPI_Reduce with unequal counts", 60);
     err = MPI_Reduce(in, out, rank ? 8 : 4, MPI_INT, MPI_SUM, 0, own);
     if (err != MPI_SUCCESS)
         MPI_Error_class(err, &class);
@@ -423,7 +423,7 @@ static void left_over(MPI_Comm comm)
 
     MPI_Comm_rank(own, &rank);
     memset(in, -1, sizeof in);
-    at("MPI_Reduce with unequal counts", 60);
+    at_for("MPI_Reduce with unequal counts", 60);
     MPI_Reduce(in, out, rank ? 32 : 4, MPI_INT, MPI_SUM, 0, own);
     for (int i = 0; i < 5; i++)
         sum_to(own, 4, 0, "after messages were left over");
@@ -435,7 +435,7 @@ static void exscan_to_nowhere(MPI_Comm comm)
 {
     int mine = world_rank + 1, got = -1, err;
 
-    at("MPI_Exscan without a receive buffer on rank 0", 60);
+    at_for("MPI_Exscan without a receive buffer on rank 0", 60);
     err = MPI_Exscan(&mine, world_rank ? &got : NULL, 1, MPI_INT, MPI_SUM, comm);
     check(err == MPI_SUCCESS, "MPI_Exscan without a receive buffer on rank 0 fails");
     check(got == (world_rank ? world_rank * (world_rank + 1) / 2 : -1), "MPI_Exscan gives %d", got);
@@ -449,7 +449,7 @@ static int unchecked(void)
         other[2] = { 0, 0 };
     int *to = world_rank == 0 ? mine : other;
 
-    at("equal buffers without checks", 60);
+    at_for("equal buffers without checks", 60);
     MPI_Reduce(mine, to, 2, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
     check(world_rank > 0 || mine[0] == sum, "MPI_Reduce with equal buffers gives %d, should be %d",
           mine[0], sum);
@@ -489,7 +489,7 @@ static int left_by_longjmp(bool trials)
     a = right(own), a.op = user;
     /* not committed: an error on every rank, when messages are sent */
     MPI_Type_contiguous(2, MPI_INT, &a.type);
-    at("errors whose handler leaves by longjmp", 60);
+    at_for("errors whose handler leaves by longjmp", 60);
     run = calls_run("allreduce", NULL), passed = calls_passed("Allreduce");
     for (volatile int i = 0; i < ERRORS; i++) {
         if (setjmp(before_call))
@@ -550,7 +550,7 @@ static int left_comparisons(void)
     MPI_Comm_dup(MPI_COMM_WORLD, &own);
     MPI_Comm_create_errhandler(leave, &handler);
     MPI_Comm_set_errhandler(own, handler);
-    at("differences whose handler leaves by longjmp", 60);
+    at_for("differences whose handler leaves by longjmp", 60);
     for (volatile int i = 0; i < ERRORS; i++) {
         if (setjmp(before_call))
             left++;
@@ -636,7 +636,7 @@ static int left_by_operations(int count)
     MPI_Comm_dup(MPI_COMM_WORLD, &own);
     MPI_Op_create(add_or_leave, 1, &op);
     add_up(0, mine, sum, count, op, own);
-    at("operations that leave by longjmp", 20);
+    at_for("operations that leave by longjmp", 20);
     for (volatile int i = 0; i < TURNS; i++) {
         call_and_leave(i, mine, sum, count, op, own);
         run = calls_run(NULL, NULL);

@@ -269,7 +269,7 @@ int main(int argc, char **argv)
                 j.count = c == REDUCE_SCATTER || c == REDUCE_SCATTER_BLOCK
                     ? j.each * (size_t)world_ranks
                     : counts[i];
-                at(names[c], 60);
+                at(names[c]);
                 try(&j);
             }
     check_algorithms(getenv("TEST_ALGORITHMS"));

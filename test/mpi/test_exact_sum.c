@@ -168,7 +168,7 @@ static void all(MPI_Comm comm)
 
     for (int i = 0; i < OPERATIONS * TYPES * SETS; i++)
         for (int d = 0; d < DIVISIONS; d++) {
-            at("exact sums", 60);
+            at("exact sums");
             one(&p, (enum division)d, i % OPERATIONS, i / OPERATIONS % TYPES,
                 (enum set)(i / OPERATIONS / TYPES), comm, (i + d) % 2);
         }

@@ -397,7 +397,7 @@ static void run(const struct call *c)
         all *= (size_t)world_ranks;
     snprintf(what, sizeof what, "%s %s count %zu%s memory %d %d", name[c->collective],
              c->kind->name, c->n, in_place ? " inplace" : "", c->in, c->out);
-    at(what, 60);
+    at(what);
 
     in = place(0, c->in, c->kind, in_place ? 0 : all);
     result(c, counts, &n, &first, &upto);
@@ -601,7 +601,7 @@ static void reduce_two(enum memory a, enum memory b)
     MPI_Aint at_[2];
 
     snprintf(what, sizeof what, "two fields, memory %d and %d", a, b);
-    at(what, 60);
+    at(what);
     for (int r = 0; r < world_ranks; r++)
         for (int i = 0; i < 2; i++)
             sum[i] += number(r, (size_t)i, 0);
@@ -763,7 +763,7 @@ static void reduce_layout(const char *what, MPI_Datatype type, MPI_Op op)
     struct call c = { .collective = ALLREDUCE, .kind = &k, .n = N };
     int to = 0, at_ = 0;
 
-    at(what, 60);
+    at(what);
     for (int i = 0; i < BYTES; i++)
         from[i] = (char)number(7, (size_t)i, 0);
     memset(must, POISON, sizeof must);
@@ -911,7 +911,7 @@ static void fail_at(const char *what, bool error, bool others, void (*arm)(bool)
     void *in = buffer[0][DEVICE], *out = buffer[1][DEVICE];
     MPI_Request request = MPI_REQUEST_NULL;
 
-    at(what, 60);
+    at(what);
     memset(poison, POISON, sizeof poison);
     for (int i = 0; i < FAILING; i++) {
         mine[i] = number(world_rank, (size_t)i, 0);

@@ -100,7 +100,7 @@ static void operations(int n)
 {
     long before = 0, after;
 
-    at("operations made and freed", 150);
+    at("operations made and freed");
     for (int i = 0; i < n; i++) {
         if (i == n / 4)
             before = resident();
@@ -117,7 +117,7 @@ static void another_order(int length)
 {
     int *in = malloc((size_t)length * sizeof *in), *out = malloc((size_t)length * sizeof *out);
 
-    at("an operation that commutes, then one that does not", 20);
+    at("an operation that commutes, then one that does not");
     for (int n = 0; n < 4; n++) {
         bool commutes = n % 2 == 0;
         int wrong = 0;
@@ -182,7 +182,7 @@ static void layouts(int n)
     long before = 0, after;
     MPI_Op op;
 
-    at("layouts made and freed", 150);
+    at("layouts made and freed");
     MPI_Op_create(add_strided, 1, &op);
     for (int i = 0; i < n; i++) {
         if (i == n / 4)
@@ -214,7 +214,7 @@ static void same_measures(int length)
         *out = malloc((size_t)length * 4 * sizeof *out);
     MPI_Op op;
 
-    at("layouts with the same measures", 60);
+    at("layouts with the same measures");
     MPI_Op_create(add_three, 1, &op);
     for (int n = 0; n < 4; n++) {
         int wrong = 0, at_word[3] = { 0, middle = 1 + n % 2, 3 };
@@ -263,7 +263,7 @@ static void other_order(void)
     int in[2 * COUNT], out[2 * COUNT], length[2] = { 1, 1 };
     MPI_Op op;
 
-    at("layouts in another order", 60);
+    at("layouts in another order");
     MPI_Op_create(two_words, 1, &op);
     for (int n = 0; n < 6; n++) {
         int wrong = 0, word = first_word = world_rank % 2 && n % 2;
@@ -328,7 +328,7 @@ static void bottom(void)
 
     MPI_Op_create(bottom_operation, 1, &op);
     for (int round = 0; round < 3; round++) {
-        at("MPI_BOTTOM", 60);
+        at("MPI_BOTTOM");
         for (int i = 0; i < COUNT; i++) {
             data[2 * i] = of(world_rank, i);
             data[2 * i + 1] = -7;
@@ -367,7 +367,7 @@ static void f90(void)
     double in[COUNT], out[COUNT];
     int in_i[COUNT], out_i[COUNT], size;
 
-    at("types of Fortran's kinds", 60);
+    at("types of Fortran's kinds");
     if (MPI_Type_create_f90_real(15, MPI_UNDEFINED, &real) == MPI_SUCCESS
         && MPI_Type_size(real, &size) == MPI_SUCCESS && size == sizeof(double)) {
         for (int i = 0; i < COUNT; i++)
@@ -395,7 +395,7 @@ static void duplicates(void)
     MPI_Datatype type, again;
     MPI_Op op;
 
-    at("duplicated types", 60);
+    at("duplicated types");
     MPI_Op_create(add, 1, &op);
     MPI_Type_dup(MPI_INT, &type);
     MPI_Type_dup(type, &again);
@@ -428,7 +428,7 @@ static void long_elements(void)
     MPI_Datatype type;
     MPI_Op op;
 
-    at("long elements", 60);
+    at("long elements");
     MPI_Type_contiguous(LONG, MPI_INT, &type);
     MPI_Type_commit(&type);
     MPI_Op_create(add_long, 1, &op);
@@ -472,7 +472,7 @@ static void wide_elements(void)
     MPI_Datatype type;
     MPI_Op op;
 
-    at("wide elements", 60);
+    at("wide elements");
     MPI_Type_create_resized(MPI_INT, 0, WIDE * sizeof(int), &type);
     MPI_Type_commit(&type);
     MPI_Op_create(add_wide, 0, &op);
@@ -512,7 +512,7 @@ static void aligned_elements(void)
          *out = aligned_alloc(LINE, (COUNT + 2) * LINE);
     MPI_Op op;
 
-    at("aligned elements", 60);
+    at("aligned elements");
     MPI_Op_create(add_aligned, 0, &op);
     for (int k = 0; k <= 4; k++) {
         MPI_Datatype type;

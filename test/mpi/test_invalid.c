@@ -116,7 +116,7 @@ static bool begins(const char *name, const char *what)
     number++;
     if (only ? strcmp(only, doing) != 0 : is_left_out())
         return false;
-    at(doing, 20);
+    at_for(doing, 20);
     fprintf(answers, "%d %s", number, doing);
     fflush(answers);
     heard[0] = '\0';

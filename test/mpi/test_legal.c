@@ -112,7 +112,7 @@ static void operation_comes_back(void)
     MPI_Op op, next;
     double in = world_rank + 1, out = 0;
 
-    at("an operation that does not commute gets the handle of one that does", 60);
+    at("an operation that does not commute gets the handle of one that does");
     MPI_Op_create(add_all, 1, &op);
     for (int i = 0; i < 2000; i++)
         reduce(BLOCKING, &in, &out, 1, MPI_DOUBLE, op);
@@ -155,7 +155,7 @@ static void datatypes_come_back(void)
     MPI_Datatype mine = MPI_DATATYPE_NULL;
     MPI_Op op;
 
-    at("datatypes made for each call, and one more on some ranks", 60);
+    at("datatypes made for each call, and one more on some ranks");
     MPI_Op_create(add_all, 1, &op);
     reduce_by_new_type(2, op, 2000);
     for (int size = 3; size < 16; size++) {
@@ -245,7 +245,7 @@ static void layouts(void)
             for (int odd = 0; odd < 3 * LAYOUTS; odd++) {
                 enum layout layout = (enum layout)((world_rank + odd) % 3);
 
-                at("ranks with different layouts", 60);
+                at("ranks with different layouts");
                 if (odd >= 6)   /* of predefined operations: two names of one type */
                     compare_layouts(forms[f], world_rank % 2 ? F90 : PLAIN, length[k], MPI_SUM,
                                     odd % 2);
@@ -266,7 +266,7 @@ static void outstanding(int n, size_t bytes)
     MPI_Status *status = malloc((size_t)n * sizeof *status);
     int token = 0;
 
-    at("many are under way while a rank waits for a message", 100);
+    at("many are under way while a rank waits for a message");
     for (size_t i = 0; i < length; i++)
         in[i] = world_rank + 1;
     for (int k = 0; k < n; k++)
@@ -291,7 +291,7 @@ static void latest_first(int n)
     int *in = malloc((size_t)n * sizeof *in), *out = malloc((size_t)n * sizeof *out);
     MPI_Request *request = malloc((size_t)n * sizeof *request);
 
-    at("the latest one of thousands is waited for first", 100);
+    at("the latest one of thousands is waited for first");
     sum_all(MPI_COMM_WORLD, 1, "before thousands");     /* takes the communicator over */
     for (int i = 0; i < n; i++) {
         in[i] = i + world_rank;
@@ -314,7 +314,7 @@ static void ahead(void)
     double *in = malloc(LENGTH * sizeof *in), *out = malloc(LENGTH * sizeof *out);
     long before, most;
 
-    at("ranks that are far ahead", 100);
+    at("ranks that are far ahead");
     for (int i = 0; i < LENGTH; i++)
         in[i] = world_rank + 1;
     MPI_Barrier(MPI_COMM_WORLD);
@@ -396,7 +396,7 @@ static void polling(void)
     for (int how = 0; how < 12; how++) {
         MPI_Request reduction, sent = MPI_REQUEST_NULL;
 
-        at("a rank looks at its reduction while it sends", 60);
+        at("a rank looks at its reduction while it sends");
         MPI_Barrier(MPI_COMM_WORLD);
         if (world_rank == 0 && world_ranks > 1)
             MPI_Isend(message, LENGTH, MPI_DOUBLE, 1, how, MPI_COMM_WORLD, &sent);
@@ -458,18 +458,18 @@ static void nothing_owed(void)
     share_flags();
     for (int i = 0; i < 30; i++) {
         for (int root = 0; root < world_ranks; root++) {
-            at("the root of a Reduce needs its call only", 20);
+            at("the root of a Reduce needs its call only");
             MPI_Reduce(&in, &out, 1, MPI_DOUBLE, MPI_SUM, root, MPI_COMM_WORLD);
             check(world_rank != root || out == sum_of_ranks(), "to root %d: %g", root, out);
             wait_outside(root, ++n);
         }
-        at("the last rank of a Scan needs its call only", 20);
+        at("the last rank of a Scan needs its call only");
         MPI_Scan(&in, &out, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
         wait_outside(last, ++n);
         MPI_Exscan(&in, &out, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
         wait_outside(last, ++n);
         for (int r = 0; r < world_ranks; r++) {
-            at("a rank of an Allreduce needs its call only", 20);
+            at("a rank of an Allreduce needs its call only");
             MPI_Allreduce(&in, &out, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
             check(out == sum_of_ranks(), "Allreduce: %g", out);
             wait_outside(r, ++n);
@@ -490,7 +490,7 @@ static void pauses(void)
     for (int i = 0; i < 4 && HAVE_INIT; i++) {
         int token = i;
 
-        at("a persistent reduction is started after a long wait", 60);
+        at("a persistent reduction is started after a long wait");
         if (world_rank == 0)
             nap(50000);
         for (int r = 1; r < world_ranks && world_rank == 0; r++)
@@ -540,7 +540,7 @@ static void beside(void)
         double right = i % 2 ? sum_of_ranks() : world_rank + 1;
         MPI_Request request;
 
-        at("nonblocking reductions beside a thread that waits", 60);
+        at("nonblocking reductions beside a thread that waits");
         MPI_Iallreduce(in, out, length, MPI_DOUBLE, MPI_SUM, comm[i % 2], &request);
         MPI_Wait(&request, MPI_STATUS_IGNORE);
         check(out[length - 1] == right, "beside a thread: %g, not %g", out[length - 1], right);
@@ -601,7 +601,7 @@ static void nonblocking_past(void)
         double in = world_rank + i, out = -1;
         double right = world_ranks * (double)i + sum_of_ranks() - world_ranks;
 
-        at("a nonblocking reduction is completed past collopt", 20);
+        at("a nonblocking reduction is completed past collopt");
         if (world_rank == world_ranks - 1)
             nap(3000);
         MPI_Iallreduce(&in, &out, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD, &request);
@@ -624,7 +624,7 @@ static void persistent_past(bool starts, bool completes)
     for (int i = 0; i < 20 && HAVE_INIT; i++) {
         double right = world_ranks * (double)i + sum_of_ranks();
 
-        at("a persistent reduction is started or completed past collopt", 20);
+        at("a persistent reduction is started or completed past collopt");
         in = world_rank + 1 + i;
         out = -1;
         if (world_rank == world_ranks - 1)
@@ -708,7 +708,7 @@ static int at_the_end(MPI_Comm comm, int key, void *value, void *extra)
     double in = world_rank + 1, out = 0;
 
     (void)comm, (void)key, (void)value, (void)extra;
-    at("reductions in MPI_Finalize", 60);
+    at("reductions in MPI_Finalize");
     for (int how = 0; how < 12; how++)
         use_kept(how);
     for (size_t f = 0; f < sizeof forms / sizeof *forms; f++)

@@ -339,7 +339,7 @@ int main(int argc, char **argv)
         execl("/proc/self/exe", argv[0], subject, (char *)NULL);
     }
     begin_with(&argc, &argv, "test_limits", MPI_THREAD_SERIALIZED);
-    at("limits", 60);
+    at("limits");
     if (strcmp(subject, "descriptors") == 0)
         descriptors();
     else if (strcmp(subject, "thread") == 0)

@@ -66,7 +66,7 @@ static void threads(void)
     struct side side[2] = { { .some = false }, { .some = true } };
     pthread_t thread;
 
-    at("two threads", 60);
+    at("two threads");
     for (int i = 0; i < 2; i++)
         MPI_Comm_dup(MPI_COMM_WORLD, &side[i].world);
     pthread_create(&thread, NULL, use, &side[1]);
@@ -88,7 +88,7 @@ static void pending(void)
         MPI_Request request = MPI_REQUEST_NULL;
         int x;
 
-        at("a communicator that is freed while a receive is pending", 60);
+        at("a communicator that is freed while a receive is pending");
         MPI_Comm_dup(MPI_COMM_WORLD, &freed);
         sums(freed, "before it is freed");
         if (waits)
@@ -121,7 +121,7 @@ static void callbacks(void)
 {
     int key;
 
-    at("delete callbacks", 60);
+    at("delete callbacks");
     MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, goodbye, &key, NULL);
     for (int i = 0; i < ROUNDS; i++) {
         MPI_Comm ends = i % 2 ? without(MPI_COMM_WORLD, i % world_ranks) : MPI_COMM_NULL, next;
@@ -153,7 +153,7 @@ static void progress(void)
         int from = i % world_ranks, to = (i + 1) % world_ranks;
         MPI_Request request = MPI_REQUEST_NULL;
 
-        at("a message that is under way while its sender reduces", 60);
+        at("a message that is under way while its sender reduces");
         data[LONG - 1] = world_rank == from ? i : -1;
         if (world_rank == from)
             MPI_Isend(data, LONG, MPI_INT, to, 1, MPI_COMM_WORLD, &request);

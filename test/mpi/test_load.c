@@ -40,7 +40,7 @@ static void small(long n)
         if (i == (n < 10 * WARM ? n / 10 : WARM))
             before = resident();
         if (i % 1000 == 0)
-            at("small reductions", 300);
+            at("small reductions");
         sum_all(MPI_COMM_WORLD, 1 + (int)(i % 8), "a small reduction");
     }
     check(resident() - before < ROOM, "%ld KiB more are resident", resident() - before);
@@ -54,7 +54,7 @@ static void communicators(long n)
 
     for (long i = 0; i < n; i++) {
         if (i % 100 == 0)
-            at("communicators", 300);
+            at("communicators");
         MPI_Comm_dup(MPI_COMM_WORLD, &comm[i]);
         sum_all(comm[i], 3, "one of many communicators");
     }
@@ -105,7 +105,7 @@ static double run_threads(struct task *task, double seconds)
     double calls = 0;
 
     begun = MPI_Wtime();
-    at("threads", (unsigned)seconds + 300);
+    at_for("threads", (unsigned)seconds + 300);
     for (int i = 0; i < THREADS; i++) {
         task[i].seconds = seconds;
         pthread_create(&task[i].id, NULL, reduce_for_a_time, &task[i]);
@@ -172,7 +172,7 @@ static struct vectors make_vectors(size_t n)
 
     for (size_t i = 0; i < n; i += STEP)
         v.in[i] = given(i);
-    at("a large reduction", 1800);
+    at("a large reduction");
     return v;
 }
 

@@ -162,7 +162,7 @@ static void compare(const struct op *o, const struct type *t)
 
     uint64_t run = calls_run("reduce_local", NULL);
 
-    at(t->name, 60);
+    at(t->name);
     check(MPI_Reduce_local(in, out, COUNT, t->type, o->op) == MPI_SUCCESS, "%s %s fails", o->name,
           t->name);
     check(!with_collopt() || calls_run("reduce_local", NULL) == run + 1,

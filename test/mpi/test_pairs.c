@@ -182,7 +182,7 @@ static void run(const struct trial *t, bool with_thread)
 
     snprintf(words, sizeof words, "%s of %d %s, %s, %s", t->name, t->count, t->type->name,
              t->op == MPI_MAXLOC ? "maxloc" : "minloc", t->in_place ? "in place" : "two buffers");
-    at(words, 60);
+    at(words);
     o.n[0] = t->in_count - (trailing && t->in_count > 0);
     o.n[1] = out_count - (trailing && out_count > 0);
     if (with_thread && pthread_create(&thread, NULL, count_up, &o))

@@ -114,7 +114,7 @@ int main(int argc, char **argv)
     MPI_Get_library_version(version, &length);
     MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-    at("quirks", 60);
+    at("quirks");
     if (checks_arguments())
         aliases();
     else if (world_rank == 0)

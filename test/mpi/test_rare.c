@@ -93,7 +93,7 @@ static void try(const char *name, MPI_Datatype type, bool complex)
             MPI_Request request;
 
             snprintf(what, sizeof what, "%s, operation %d, %d elements", name, (int)o, n);
-            at(what, 60);
+            at(what);
             fill((size_t)n, (size_t)size);
             err = MPI_Allreduce(in[world_rank], out, n, type, ops[o], MPI_COMM_WORLD);
             compare(type, ops[o], n, size, err, what);

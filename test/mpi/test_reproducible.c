@@ -226,7 +226,7 @@ static void run_all(MPI_Comm comm, int permutation, struct results *mine)
 
             j.count = counts[i];
             j.root = j.collective == REDUCE ? i % j.ranks : 0;
-            at(names[j.collective], 60);
+            at(names[j.collective]);
             for (j.kind = 0; j.kind < KINDS; j.kind++)
                 h[j.kind] = result_of(&j, (j.rank + permutation) % j.ranks);
             check(h[STRIDED] == h[DOUBLES], "%s p %d count %zu: the user's sum has other bits",

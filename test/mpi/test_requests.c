@@ -182,14 +182,14 @@ static void any_order(void)
     int next = (world_rank + 1) % world_ranks,
         before = (world_rank + world_ranks - 1) % world_ranks;
 
-    at("operations are made", 60);
+    at("operations are made");
     for (int i = 0; i < MANY; i++)
         make(i, MPI_COMM_WORLD, &request[i]);
     for (int round = 0; round < 40; round++) {
         int here[MANY / 2], there[MANY / 2];
         int from = form == PERSISTENT ? (int)(mix(state += 3) % (MANY / 2)) : 0;
 
-        at("started, and completed in another order on each rank", 60);
+        at("started, and completed in another order on each rank");
         for (int i = 0; i < MANY; i++)
             fill(i, round);
         for (int i = 0; i < MANY / 2; i++) {
@@ -226,7 +226,7 @@ static void picked(void)
     for (int round = 0; round < 20; round++) {
         int found[MANY] = { 0 }, index, some, done[MANY], flag;
 
-        at("picked one by one", 60);
+        at("picked one by one");
         for (int i = 0; i < MANY; i++)
             fill(i, round);
         if (form == PERSISTENT)
@@ -289,7 +289,7 @@ static void run_ahead(void)
 
     if (form == NONBLOCKING && getenv("COLLOPT_CHECK"))
         return;
-    at("operations that others start later", 60);
+    at("operations that others start later");
     make(sum, MPI_COMM_WORLD, &request[0]);
     make(scan, MPI_COMM_WORLD, &request[1]);
     for (int r = 0; r < world_ranks && world_rank == root; r++)
@@ -313,7 +313,7 @@ static void run_on(long times)
     static const int of[] = { 1, 2, 3, 9, 14 };         /* short ones, and long ones */
     MPI_Request request;
 
-    at("operations that follow one another", 60);
+    at("operations that follow one another");
     for (size_t k = 0; k < sizeof of / sizeof *of; k++) {
         int i = of[k];
 
@@ -338,7 +338,7 @@ static void incomplete(void)
     MPI_Request request[2] = { MPI_REQUEST_NULL, MPI_REQUEST_NULL };
     int flag = 0, index, some, done[2], token = 0;
 
-    at("tests of what is not complete", 60);
+    at("tests of what is not complete");
     if (world_ranks == 1)
         return;
     make(0, MPI_COMM_WORLD, &request[0]);
@@ -398,7 +398,7 @@ static void receive_before_wait(void)
     for (int n = 0; n < 20; n++) {
         int token = n;
 
-        at("start, Recv against start, Wait, Send", 60);
+        at("start, Recv against start, Wait, Send");
         fill(4, n);
         start(4, MPI_COMM_WORLD, &request);
         if (world_rank > 0) {
@@ -409,7 +409,7 @@ static void receive_before_wait(void)
             MPI_Recv(&token, 1, MPI_INT, r, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
         MPI_Wait(&request, MPI_STATUS_IGNORE);
         judge(4, n, "receive before wait");
-        at("start, Allreduce, Wait against start, Wait, Allreduce", 60);
+        at("start, Allreduce, Wait against start, Wait, Allreduce");
         fill(4, n + 1);
         start(4, MPI_COMM_WORLD, &request);
         if (world_rank % 2)
@@ -456,7 +456,7 @@ static void free_handles_early(void)
         MPI_Comm comm;
         int give[40], take[2][40];
 
-        at("operation, datatype and communicator freed before the end", 60);
+        at("operation, datatype and communicator freed before the end");
         MPI_Comm_dup(MPI_COMM_WORLD, &comm);
         sum_all(comm, 1, "a sum that takes the communicator over");
         MPI_Type_contiguous(1, MPI_INT, &type);
@@ -509,7 +509,7 @@ static void free_requests(void)
     MPI_Request request;
     int flag;
 
-    at("requests are freed", 60);
+    at("requests are freed");
     for (int n = 0; n < 20; n++) {
         make(n % MANY, MPI_COMM_WORLD, &request);
         MPI_Wait(&request, MPI_STATUS_IGNORE);
@@ -540,7 +540,7 @@ static void errors(void)
     MPI_Request request;
     int class;
 
-    at("errors", 60);
+    at("errors");
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     MPI_Comm_create_errhandler(note_error, &handler);
     /* errors of requests are raised on the one, since MPI 4 on the other */
@@ -618,7 +618,7 @@ static void threads(void)
     struct thread t[THREADS];
     pthread_t id[THREADS];
 
-    at("threads", 200);
+    at("threads");
     for (int i = 0; i < THREADS; i++) {
         t[i].number = i;
         MPI_Comm_dup(MPI_COMM_WORLD, &t[i].comm);
@@ -649,7 +649,7 @@ static void leaks(long starts, long renewals)
     make(4, MPI_COMM_WORLD, &request);
     for (long n = 0; n < starts; n++) {
         if (n % 1000 == 0)
-            at("one operation, again and again", 120);
+            at("one operation, again and again");
         if (n == starts / 10)
             before = resident();
         in[4][0] = (int)n;
@@ -662,7 +662,7 @@ static void leaks(long starts, long renewals)
     unmake(&request);
     for (long n = 0; n < renewals && form == PERSISTENT; n++) {
         if (n % 100 == 0)
-            at("operations are made and freed", 120);
+            at("operations are made and freed");
         if (n == renewals / 5)
             before = resident();
         make((int)n % MANY, MPI_COMM_WORLD, &request);
@@ -686,7 +686,7 @@ static void renewed_handles(long renewals)
         MPI_Op op;
 
         if (n % 1000 == 0)
-            at("handles are made and freed", 120);
+            at("handles are made and freed");
         if (n == renewals / 5)
             before = resident();
         MPI_Op_create(add, n % 2, &op);
@@ -711,7 +711,7 @@ static void hundreds(void)
     MPI_Request all[HUNDREDS + 8];
     uint64_t state = (uint64_t)world_rank + 77;
 
-    at("hundreds at once", 100);
+    at("hundreds at once");
     for (int i = 0; i < 8 * LONG; i++)
         big[i / LONG][i % LONG] = world_rank + i;
     for (int i = 0; i < HUNDREDS; i++) {
@@ -751,7 +751,7 @@ static void far_ahead(void)
     static MPI_Status ended[AHEAD];
     int token = 0;
 
-    at("one rank is far ahead", 100);
+    at("one rank is far ahead");
     if (world_rank > 0)
         MPI_Recv(&token, 1, MPI_INT, 0, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     for (int i = 0; i < AHEAD; i++) {
@@ -775,7 +775,7 @@ static void more_than_fits(void)
     MPI_Request all[INPUTS];
     MPI_Status ended[INPUTS];
 
-    at("more than fits", 100);
+    at("more than fits");
     for (int i = 0; i < INPUTS * LENGTH; i++) {
         give[i] = world_rank + i;
         take[i] = -1;
@@ -806,7 +806,7 @@ static void communicators(void)
         int give = world_rank + n, take = -1;
 
         if (n % 100 == 0)
-            at("communicators come and go", 100);
+            at("communicators come and go");
         if (n == many / 3)
             before = resident();
         MPI_Comm_dup(MPI_COMM_WORLD, &comm);
@@ -851,7 +851,7 @@ static void threads_on_one(void)
     struct waiting w[THREADS];
     pthread_t id[THREADS];
 
-    at("threads that wait on one communicator", 200);
+    at("threads that wait on one communicator");
     for (int round = 0; round < 20; round++) {
         for (int i = 0; i < THREADS * EACH; i++) {
             give[i] = world_rank + i + round;
@@ -885,7 +885,7 @@ static void mismatch(void)
     MPI_Request request;
     int give[2] = { 1, 1 }, take[2], err;
 
-    at("ranks that do not call the same", 60);
+    at("ranks that do not call the same");
     /* test_check does it where calls are compared, and a line is written */
     if (world_ranks == 1 || by_messages() || getenv("COLLOPT_CHECK"))
         return;
@@ -913,7 +913,7 @@ static void looked_for(void)
     MPI_Request request;
     int which, flag = 0, some = 0;
 
-    at("looking for one until it is complete", 120);
+    at("looking for one until it is complete");
     fill(SUM, 0);
     make(SUM, MPI_COMM_WORLD, &request);
     for (int way = 0; way < 4; way++) {
@@ -950,7 +950,7 @@ static void no_call(void)
               right = world_ranks * (SUM + last) + world_ranks * (world_ranks - 1) / 2;
     MPI_Request request;
 
-    at("a result without another call", 120);
+    at("a result without another call");
     fill(SUM, 0);
     make(SUM, MPI_COMM_WORLD, &request);
     for (int round = 0; round < 100; round++) {

@@ -326,7 +326,7 @@ static void obey(struct state *s, const char *word)
 {
     size_t n = strcspn(word, "=");
 
-    at(word, 60);
+    at(word);
     if (inform(s, word) || lay_out(s, word) || tell_calls(word))
         return;
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)

@@ -272,7 +272,7 @@ static void change_handlers(void)
     MPI_Comm_create_errhandler(hear_first, &h->handler[0]);
     MPI_Comm_create_errhandler(hear_second, &h->handler[1]);
     MPI_Comm_set_errhandler(h->comm, h->handler[0]);
-    at("handlers that change", 100);
+    at("handlers that change");
     for (int i = 0; i < TURNS; i++) {
         pthread_t thread;
 
@@ -325,7 +325,7 @@ int main(int argc, char **argv)
         change_handlers();
         return end();
     }
-    at("threads", 100);
+    at("threads");
     for (int i = 0; i < THREADS; i++) {
         task[i].number = i;
         MPI_Comm_dup(MPI_COMM_WORLD, &task[i].comm);
@@ -341,7 +341,7 @@ int main(int argc, char **argv)
     check(passed == 0 || getenv("COLLOPT_ADAPT"), "%llu calls were passed on",
           (unsigned long long)passed);
 
-    at("what comes and goes in threads", 100);
+    at("what comes and goes in threads");
     use_equal_buffers(task);
     in_threads(come_and_go, task);
     check(calls_run(NULL, NULL) > run || !with_collopt(),

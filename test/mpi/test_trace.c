@@ -161,7 +161,7 @@ int main(int argc, char **argv)
     MPI_Comm_set_name(solver, "solver \"2\"");  /* no names in the file have spaces */
     MPI_Comm_size(solver, &ranks);
     for (int i = 0; i < times; i++) {
-        at("reductions", 60);
+        at("reductions");
         blocking(MPI_COMM_WORLD, "MPI_COMM_WORLD");
         allreduce(MPI_COMM_SELF, "MPI_COMM_SELF", 1);
         blocking(solver, "solver_\"2\"");
