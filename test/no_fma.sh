@@ -2,7 +2,8 @@
 # Nothing may multiply and add in one step: kernels would give different results on different
 # instruction sets, and predicted times would differ between builds, by which ranks decide.
 # Compilers have done it in spite of -ffp-contract=off, so the objects themselves are looked at:
-# those of this build, and those of the parts that predict when compiled for a processor that can.
+# those of this build, and those of the parts that predict when compiled for a processor that can;
+# or those that are given (test/aarch64.sh).
 
 for tool in ${OBJDUMP:-} objdump; do
     command -v "$tool" >/dev/null && break
@@ -34,6 +35,7 @@ look()                  # FILE...
     fi
 }
 
+[ $# = 0 ] || { look "$@"; exit $found; }
 for archive in "$build"/.libs/libcollopt-kernels-*.a "$build"/.libs/libcollopt-core.a \
     "$build"/.libs/libcollopt-*.so; do
     [ ! -f "$archive" ] || look "$archive"
