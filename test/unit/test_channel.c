@@ -287,6 +287,7 @@ TEST(blocks_without_memory)
     }
     ck_assert_int_eq(by_host, 1);
     ck_assert_int_eq(from.filled, COLLOPT_BLOCKS);
+    collopt_channel_close(&to);
     collopt_channel_free(&from);
     collopt_segment_drop();
 }
