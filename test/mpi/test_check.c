@@ -396,7 +396,7 @@ static void begin_afresh(void)
     go_over_to(made);
 }
 
-/* What a wrong call has begun must not reach a communicator that is made when its own is freed. */
+/* Messages of a refused call must not reach a communicator that is made after its own is freed. */
 static void ring(int times)
 {
     int class;

@@ -426,8 +426,8 @@ static bool may_receive(const struct solo *x, int place)
         || !(x->look->p->how[x->rank] & COLLOPT_VIA_SCRATCH);
 }
 
-/* What has come for a receive that is posted may be stored in the memory that the view stands for
- * before it is waited for. */
+/* Between a receive's post and its wait, the message may be stored in the memory that the view
+ * stands for. */
 static bool view_posted(struct solo *x, int place)
 {
     int v = view_of(x, place);
