@@ -57,6 +57,7 @@ EXTRA_DIST += \
 	bench/overview \
 	bench/picture \
 	bench/pictures \
+	bench/report_cost \
 	bench/summary \
 	bench/tables \
 	bench/timeline \

@@ -43,11 +43,10 @@ static uint64_t *places_for_waiting(struct collopt_notes_piece *p)
 
 static struct collopt_notes_piece *new_piece(size_t size)
 {
-    struct collopt_notes_piece *p = take(bytes_of(size)) ? malloc(bytes_of(size))
-                                                                       : NULL;
+    struct collopt_notes_piece *p = take(bytes_of(size)) ? calloc(1, bytes_of(size)) : NULL;
 
     if (p) {
-        *p = (struct collopt_notes_piece){ .size = size };
+        p->size = size;
         p->waiting = places_for_waiting(p);
     }
     return p;

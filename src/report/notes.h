@@ -17,6 +17,7 @@
 #include "report/counters.h"
 
 enum {
+    COLLOPT_NOTES_AHEAD = 8,            /* two cache lines */
     COLLOPT_NOTES_PIECE = 4096,         /* notes of a piece, at most */
     COLLOPT_NOTES_BYTES = 64 << 20      /* of all notes of a process */
 };
@@ -63,7 +64,7 @@ struct collopt_notes {          /* of one communicator; zeros: none yet */
 
 /* Room for one more note behind the latest piece; false: there is none. */
 bool collopt_notes_grow(struct collopt_notes *n);
-/* The note of the next call, which has not ended yet; NULL: no room. */
+/* The note of the next call, which has not ended yet, so it is all zeros; NULL: no room. */
 static inline struct collopt_note *collopt_notes_next(struct collopt_notes *n)
 {
     struct collopt_note *note;
@@ -71,7 +72,9 @@ static inline struct collopt_note *collopt_notes_next(struct collopt_notes *n)
     if ((n->full || !n->last || n->last->used == n->last->size) && !collopt_notes_grow(n))
         return NULL;
     note = &n->last->note[n->last->used++];
-    note->entered = 0;
+    /* Stores become visible in order: one that waits for its cache line would delay the call's
+     * first message. */
+    __builtin_prefetch(note + COLLOPT_NOTES_AHEAD, 1);
     return note;
 }
 

@@ -9,8 +9,10 @@ struct collopt_comm;
 struct collopt_execution;
 struct collopt_plan;
 
-/* Runs PLAN to its end; MPI_SUCCESS or an error code, the host's or MPI_ERR_NO_MEM. */
-int collopt_execute(struct collopt_comm *c, struct collopt_plan *plan, const void *in, void *out);
+/* Runs PLAN to its end; MPI_SUCCESS or an error code, the host's or MPI_ERR_NO_MEM.  ENTERED,
+ * unless NULL: when this rank entered the call, by collopt_timing_begin(). */
+int collopt_execute(struct collopt_comm *c, struct collopt_plan *plan, const void *in, void *out,
+                    uint64_t *entered);
 /* Of C's latest call: bytes sent by the host because a channel had no room. */
 uint64_t collopt_execution_diverted(const struct collopt_comm *c);
 

@@ -41,7 +41,7 @@ static COLLOPT_OUT_OF_LINE int ask_and_execute(struct collopt_comm *c, struct co
         collopt_give_up(c, c->call);
         return err;
     }
-    err = collopt_execute(c, plan, in, out);
+    err = collopt_execute(c, plan, in, out, NULL);
     /* after an error the host may still read and write there: the memory is left to it */
     return err || !s ? err : collopt_stage_end(s, true);
 }
@@ -50,6 +50,6 @@ int collopt_execute_anywhere(struct collopt_comm *c, struct collopt_plan *plan, 
                              void *out)
 {
     if (!collopt_gpu_possible())
-        return collopt_execute(c, plan, in, out);
+        return collopt_execute(c, plan, in, out, NULL);
     return ask_and_execute(c, plan, in, out);
 }
