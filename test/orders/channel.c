@@ -83,7 +83,7 @@ static void take_two(void)
 static void await_two(void)
 {
     for (int i = 0; i < 2; i++) {
-        explore_until(collopt_channel_await(&receiver[0], 0));
+        explore_until(collopt_channel_await(&receiver[0], i == 0 ? 8 : BLOCK, 0));
         take_next(&receiver[0]);
     }
 }

@@ -256,19 +256,26 @@ int collopt_test_message(struct collopt_execution *e, int message, bool *done)
                     : collopt_test(&e->request[message], done);
 }
 
-/* Polls for this message alone, CLOSELY times.  Nothing else is waited for and its channel exists,
- * so this sees it soonest. */
+/* Polls for this message alone, CLOSELY times, if its channel exists and nothing else is waited
+ * for: that sees it soonest. */
 static inline void look_closely(const struct collopt_execution *e, int message, unsigned *polls)
 {
     /* a power of two that divides the number of looks after which the host makes progress */
     enum { CLOSELY = 64 };
-    const struct collopt_link *l = e->plan->wire[message].link;
+    const struct collopt_wire *w = &e->plan->wire[message];
+    const struct collopt_link *l = w->link;
 
-    if (e->comm->yields || !l || l->outgoing || !l->open || l->closed || e->lates + e->posteds > 0
+    if (e->comm->yields || !l || l->outgoing || !l->open || l->closed
         || e->request[message] != MPI_REQUEST_NULL)
         return;
-    if (!collopt_channel_await(&l->channel, CLOSELY))
+    if (e->lates + e->posteds > 0) {
+        const char *second = collopt_channel_second_line(&l->channel, w->bytes);
+
+        if (second)
+            __builtin_prefetch(second);
+    } else if (!collopt_channel_await(&l->channel, w->bytes, CLOSELY)) {
         *polls |= CLOSELY - 1;          /* the next look counts as a multiple of CLOSELY */
+    }
 }
 
 static void record_wait(const struct collopt_execution *e, int message)
