@@ -147,6 +147,38 @@ TESTS(messages_arrive_in_order, 1, RECEIVERS + 1)
     collopt_segment_drop();
 }
 
+/* A receiver that polls fetches what its first look will not bring. */
+TEST(the_rest_of_a_message_is_known_before)
+{
+    struct collopt_channel from, to;
+    const char *rest, *payload;
+    size_t bytes;
+
+    make_both_ends(&from, &to);
+    collopt_channel_widen(&from, 1000, BLOCK);
+    ck_assert_uint_eq(collopt_channel_rest(&to, COLLOPT_HEAD, &rest), 0);
+    ck_assert_uint_eq(collopt_channel_rest(&to, COLLOPT_INLINE, &rest),
+                      COLLOPT_INLINE - COLLOPT_HEAD);
+    ck_assert_ptr_eq(rest, (const char *)to.ring + 64);
+    ck_assert_uint_eq(collopt_channel_rest(&to, COLLOPT_INLINE + 1, &rest), 0);
+    for (int i = 0; i < 2 * COLLOPT_BLOCKS; i++) {
+        char *written = collopt_channel_payload(&from, COLLOPT_FETCHED);
+
+        ck_assert(collopt_channel_has_room(&from, COLLOPT_FETCHED));
+        collopt_channel_send(&from, 0, written, COLLOPT_FETCHED);
+        ck_assert(collopt_channel_await(&to, COLLOPT_FETCHED, 0));
+        ck_assert_uint_eq(collopt_channel_rest(&to, COLLOPT_FETCHED, &rest),
+                          i == 0 ? 0 : COLLOPT_FETCHED);
+        ck_assert_uint_eq(collopt_channel_look(&to, 0, &payload, &bytes), COLLOPT_THERE);
+        ck_assert(i == 0 || payload == rest);
+        collopt_channel_take(&to);
+    }
+    ck_assert_uint_eq(collopt_channel_rest(&to, COLLOPT_FETCHED + 1, &rest), 0);
+    ck_assert(!collopt_channel_await(&to, COLLOPT_FETCHED, 1));
+    collopt_channel_free(&from);
+    collopt_segment_drop();
+}
+
 TESTS(a_full_ring_has_no_room, 0, 2)
 {
     const size_t length[] = { 8, BLOCK };

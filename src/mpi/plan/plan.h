@@ -35,7 +35,7 @@ struct collopt_wire {           /* one message as the host is told it */
     struct collopt_link *link;  /* by shared memory (src/shm); NULL: by the host */
     size_t bytes;               /* of the message */
     bool flat;                  /* its runs are plain bytes */
-    bool exchanged;             /* shared memory: its receiver also sends to this rank */
+    bool exchanged;             /* shared memory: its ranks send to one another */
     int repeats;                /* a send of a multicast: the message + 1 whose data it has, too; 0:
                                  * it is the first one with them */
     bool made;                  /* TYPE is ours to free */

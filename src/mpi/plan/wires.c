@@ -187,15 +187,20 @@ static void find_ends(struct collopt_plan *plan)
         }
 }
 
-/* Marks the wires to ranks that also send to this one.  SENDS is room for a flag for each rank. */
-static void find_exchanges(const struct collopt_comm *c, struct collopt_plan *plan, bool *sends)
+/* Marks the wires between ranks that send to one another.  OTHER is room for a flag of each. */
+static void find_exchanges(const struct collopt_comm *c, struct collopt_plan *plan, bool *other)
 {
-    memset(sends, 0, (size_t)c->ranks * sizeof *sends);
-    for (int i = 0; i < plan->bound->messages; i++)
-        if (!plan->bound->message[i].send)
-            sends[plan->bound->message[i].peer] = true;
-    for (int i = 0; i < plan->bound->messages; i++)
-        plan->wire[i].exchanged = sends[plan->bound->message[i].peer];
+    const struct collopt_message *m = plan->bound->message;
+
+    for (int send = 0; send < 2; send++) {
+        memset(other, 0, (size_t)c->ranks * sizeof *other);
+        for (int i = 0; i < plan->bound->messages; i++)
+            if (m[i].send != send)
+                other[m[i].peer] = true;
+        for (int i = 0; i < plan->bound->messages; i++)
+            if (m[i].send == send)
+                plan->wire[i].exchanged = other[m[i].peer];
+    }
 }
 
 bool collopt_wires_set(struct collopt_comm *c, struct collopt_plan *plan)

@@ -256,26 +256,24 @@ int collopt_test_message(struct collopt_execution *e, int message, bool *done)
                     : collopt_test(&e->request[message], done);
 }
 
-/* Polls for this message alone, CLOSELY times, if its channel exists and nothing else is waited
- * for: that sees it soonest. */
+/* Polls for this message alone, CLOSELY times if nothing else is waited for, else once. Its channel
+ * exists, so this sees it soonest. */
 static inline void look_closely(const struct collopt_execution *e, int message, unsigned *polls)
 {
     /* a power of two that divides the number of looks after which the host makes progress */
     enum { CLOSELY = 64 };
     const struct collopt_wire *w = &e->plan->wire[message];
     const struct collopt_link *l = w->link;
+    /* a rank that only sends is ahead, and would lose lines that it has not filled */
+    size_t fetched = w->exchanged ? w->bytes : 0;
 
     if (e->comm->yields || !l || l->outgoing || !l->open || l->closed
         || e->request[message] != MPI_REQUEST_NULL)
         return;
-    if (e->lates + e->posteds > 0) {
-        const char *second = collopt_channel_second_line(&l->channel, w->bytes);
-
-        if (second)
-            __builtin_prefetch(second);
-    } else if (!collopt_channel_await(&l->channel, w->bytes, CLOSELY)) {
+    if (e->lates + e->posteds > 0)
+        (void)collopt_channel_await(&l->channel, fetched, 0);
+    else if (!collopt_channel_await(&l->channel, fetched, CLOSELY))
         *polls |= CLOSELY - 1;          /* the next look counts as a multiple of CLOSELY */
-    }
 }
 
 static void record_wait(const struct collopt_execution *e, int message)
