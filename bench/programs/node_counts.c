@@ -1,15 +1,16 @@
 /* Counts the bytes that an Allreduce by shared memory moves on a node of many cores, by schedules.
  *
- *     node_counts [--ranks=P] [--machine=FILE --caches=N]
+ *     node_counts [--ranks=P] [--machine=FILE --caches=N] [--bytes=BYTES]... [--algorithm=WORDS]...
  *
- * Prints a table in CSV: for every size the chosen algorithm and two others, and beside them what
- * other libraries do as their sources describe it.  Nothing is measured.
+ * Prints a table in CSV: for every size the chosen algorithm and others, and beside them what other
+ * libraries do as their sources describe it.  Nothing is measured.
  *
  *     lines    cache lines of 64 bytes that change owner for the busiest rank: of flags and of
  *              payload
  *     read     bytes that the busiest rank reads, in vectors; written: that it writes
  *     syncs    flags that somebody waits for one after another, on the longest path, a rank looking
  *              at one at a time
+ *     predicted  by the model, in us; of collopt's algorithms only
  *
  * Counted as src/shm carries messages: the sender copies them into its segment, in pieces, those of
  * a multicast once; folds read them there if the program may (views); what is stored first is read
@@ -38,6 +39,7 @@
 #include "catalogue/expression.h"
 #include "model/choose.h"
 #include "model/machine.h"
+#include "model/model.h"
 #include "shared/replay.h"
 #include "schedule/bind.h"
 #include "schedule/block.h"
@@ -45,9 +47,10 @@
 #include "schedule/descriptor.h"
 #include "schedule/problem.h"
 #include "schedule/schedule.h"
+#include "shm/channel.h"
 #include "topology/topology.h"
 
-enum { LINE = 64, SIZE = 8, INLINE_IN_LINE = 48, MOST_RANKS = 512 };
+enum { LINE = 64, SIZE = 8, MOST_RANKS = 512, MOST_ASKED = 16 };
 /* bytes of a message at most; HOST: of one that the host carries; COPIED: of one that is copied to
  * OUT though it could be read in place */
 enum { PIECE = 2048, MULTICAST = 64 << 10, HOST = 1 << 30, COPIED = 1024 };
@@ -55,7 +58,11 @@ enum { PIECE = 2048, MULTICAST = 64 << 10, HOST = 1 << 30, COPIED = 1024 };
 static struct asked {
     int ranks, caches;
     const char *machine;
-} asked = { 128, 1, NULL };
+    size_t bytes[MOST_ASKED];
+    const char *algorithm[MOST_ASKED];
+    int sizes, algorithms;
+} asked = { 128, 1, NULL, { 8, 64, 1024, 8192, 1 << 20 },
+            { "alltoall", "lanes:by=cache", "two_tree" }, 0, 0 };
 
 struct counts {
     double lines, read, written, syncs;         /* read and written in vectors */
@@ -63,9 +70,12 @@ struct counts {
 
 /* ---- ours ------------------------------------------------------------------------------------ */
 
+/* A short message is in its cell, behind the number; of a longer one the number alone is. */
 static double lines_of(size_t bytes)
 {
-    return bytes <= INLINE_IN_LINE ? 1 : 1 + (double)((bytes + LINE - 1) / LINE);
+    size_t in_first = bytes <= COLLOPT_INLINE ? COLLOPT_HEAD : 0;
+
+    return bytes <= in_first ? 1 : 1 + (double)((bytes - in_first + LINE - 1) / LINE);
 }
 
 static void add_step(const struct collopt_bound *b, const struct collopt_step *s, struct counts *c)
@@ -195,10 +205,17 @@ static struct counts tuned(int p, size_t bytes)
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
-static void line(size_t bytes, const char *library, const char *algorithm, struct counts c)
+/* PREDICTED: seconds; 0: there is no prediction. */
+static void line(size_t bytes, const char *library, const char *algorithm, struct counts c,
+                 double predicted)
 {
-    printf("%d,%d,%zu,%s,%s,%.0f,%.3g,%.3g,%.0f\n", asked.ranks, asked.caches, bytes, library,
-           algorithm, c.lines, c.read, c.written, c.syncs);
+    const char *quote = strchr(algorithm, ',') ? "\"" : "";
+
+    printf("%d,%d,%zu,%s,%s%s%s,%.0f,%.3g,%.3g,%.0f,", asked.ranks, asked.caches, bytes, library,
+           quote, algorithm, quote, c.lines, c.read, c.written, c.syncs);
+    if (predicted > 0)
+        printf("%.3g", predicted * 1e6);
+    putchar('\n');
 }
 
 static void ours(struct collopt_problem p, const char *words)
@@ -207,20 +224,26 @@ static void ours(struct collopt_problem p, const char *words)
     struct collopt_choice choice;
     char message[200], name[80];
 
-    if (!words && collopt_choose(&p, 1, &best) == 1)
+    if (words && !collopt_parse_choice(words, p.collective, &choice, message, sizeof message)) {
+        fprintf(stderr, "node_counts: %s\n", message);
+        exit(2);
+    }
+    if (!words) {
+        collopt_choose(&p, 1, &best);
         choice = best.choice;
-    else if (!words || !collopt_parse_choice(words, p.collective, &choice, message, sizeof message))
-        return;
+    }
     collopt_set_parameters(&p, &choice);
     snprintf(name, sizeof name, "%s%s", words ? "" : "chosen: ", choice.algorithm->name);
     if (collopt_usable(choice.algorithm, &p, NULL))
-        line(p.count * SIZE, "collopt", name, count(&p, choice.algorithm));
+        line(p.count * SIZE, "collopt", words && asked.algorithms > 0 ? words : name,
+             count(&p, choice.algorithm), collopt_model(choice.algorithm, &p));
 }
 
 static void table(const struct collopt_topology *t, const struct collopt_machine *m)
 {
-    printf("ranks,caches,bytes,library,algorithm,lines,read,written,syncs\n");
-    for (size_t bytes = 64; bytes <= 1 << 20; bytes *= 128) {
+    printf("ranks,caches,bytes,library,algorithm,lines,read,written,syncs,predicted\n");
+    for (const size_t *size = asked.bytes; *size > 0; size++) {
+        size_t bytes = *size;
         struct collopt_problem p = { .collective = COLLOPT_ALLREDUCE,
                                      .ranks = asked.ranks,
                                      .count = bytes / SIZE,
@@ -231,12 +254,12 @@ static void table(const struct collopt_topology *t, const struct collopt_machine
                                      .machine = m };
 
         ours(p, NULL);
-        ours(p, "alltoall");
-        ours(p, "lanes:by=cache");
-        line(bytes, "MPICH", "release_gather", release_gather(asked.ranks, bytes));
-        line(bytes, "Open MPI", "xhc", xhc(asked.ranks, bytes, asked.caches));
-        line(bytes, "ext_mpi", "direct", ext_mpi(asked.ranks, bytes));
-        line(bytes, "Open MPI", "tuned", tuned(asked.ranks, bytes));
+        for (const char *const *words = asked.algorithm; *words; words++)
+            ours(p, *words);
+        line(bytes, "MPICH", "release_gather", release_gather(asked.ranks, bytes), 0);
+        line(bytes, "Open MPI", "xhc", xhc(asked.ranks, bytes, asked.caches), 0);
+        line(bytes, "ext_mpi", "direct", ext_mpi(asked.ranks, bytes), 0);
+        line(bytes, "Open MPI", "tuned", tuned(asked.ranks, bytes), 0);
     }
 }
 
@@ -246,12 +269,39 @@ static void tell(void *data, int at, const char *sentence)
     fprintf(stderr, "node_counts: line %d: %s\n", at, sentence);
 }
 
+/* The lists end with 0 and NULL. */
+static bool ask_bytes(const char *word)
+{
+    size_t bytes;
+    char more;
+
+    if (asked.sizes == MOST_ASKED - 1 || sscanf(word, "%zu%c", &bytes, &more) != 1 || bytes == 0
+        || bytes % SIZE)
+        return false;
+    asked.bytes[asked.sizes++] = bytes;
+    asked.bytes[asked.sizes] = 0;
+    return true;
+}
+
+static bool ask_algorithm(const char *words)
+{
+    if (asked.algorithms == MOST_ASKED - 1)
+        return false;
+    asked.algorithm[asked.algorithms++] = words;
+    asked.algorithm[asked.algorithms] = NULL;
+    return true;
+}
+
 static bool understand(const char *word)
 {
     if (sscanf(word, "--ranks=%d", &asked.ranks) == 1)
         return asked.ranks >= 2 && asked.ranks <= MOST_RANKS;
     if (sscanf(word, "--caches=%d", &asked.caches) == 1)
         return asked.caches >= 1;
+    if (strncmp(word, "--algorithm=", strlen("--algorithm=")) == 0)
+        return ask_algorithm(word + strlen("--algorithm="));
+    if (strncmp(word, "--bytes=", strlen("--bytes=")) == 0)
+        return ask_bytes(word + strlen("--bytes="));
     return strncmp(word, "--machine=", strlen("--machine=")) == 0
         && (asked.machine = word + strlen("--machine="));
 }
@@ -267,8 +317,9 @@ int main(int words, char **word)
 
     for (int i = 1; i < words; i++)
         if (!understand(word[i])) {
-            fprintf(stderr, "usage: node_counts [--ranks=2..%d] [--machine=FILE] [--caches=N]\n",
-                    MOST_RANKS);
+            fprintf(stderr, "usage: node_counts [--ranks=2..%d] [--machine=FILE] [--caches=N]"
+                    " [--bytes=BYTES]... [--algorithm=WORDS]...\n"
+                    "BYTES: a multiple of %d\n", MOST_RANKS, SIZE);
             return 2;
         }
     for (int r = 0; r < asked.ranks; r++)
