@@ -28,10 +28,9 @@
  * collopt, and the host has freed its handle. */
 int collopt_handle_make(struct collopt_request *r, bool persistent,
                         void (*gone)(struct collopt_request *r));
-/* The program gets the handle of a nonblocking request.  The Fortran MPI_Ireduce_scatter of Open
- * MPI 5 takes it for a request of the host's own, which is longer, and writes behind its end where
- * the array of counts is, unless it finds the request complete. So there it is complete from now
- * on, and who completes it past collopt waits while the host frees it. */
+/* The program gets the handle of a nonblocking request.  Where the Fortran MPI_Ireduce_scatter
+ * writes behind its end unless it finds it complete (COLLOPT_WRITES_BEHIND_REQUEST), it is complete
+ * from now on, and who completes it past collopt waits while the host frees it. */
 void collopt_handle_hand_out(struct collopt_request *r);
 /* A start: the handle is active from now on. */
 int collopt_handle_activate(struct collopt_handle *h);
