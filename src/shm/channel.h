@@ -4,10 +4,11 @@
  * It is a ring of cells.  The sender writes a message into the next cell, with its payload if that
  * is short, else into a block of its segment that the cell points to, and then stores the message's
  * number there (release).  A receiver looks for that number (acquire) and reads the payload where
- * it is.  It acknowledges every eighth message that it has taken: it stores the number (release) in
- * a line of its own.  The sender writes a cell or a block again only when all receivers have
- * acknowledged the message in it.  Numbers begin with 1, have 64 bits and are never reset, so none
- * comes twice.
+ * it is.  A cell that points to a block also says where the next block is, so that a receiver can
+ * fetch it with the number; no page need be there.  The receiver acknowledges every eighth message
+ * that it has taken: it stores the number (release) in a line of its own.  The sender writes a cell
+ * or a block again only when all receivers have acknowledged the message in it.  Numbers begin with
+ * 1, have 64 bits and are never reset, so none comes twice.
  *
  * Each word has one writer.  A message of at most 48 bytes is one cache line of 64 bytes.
  *
