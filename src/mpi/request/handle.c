@@ -116,16 +116,12 @@ static int start_extended(struct collopt_request *r, MPI_Request *request)
 
 void collopt_handle_hand_out(struct collopt_request *r)
 {
-#ifdef OPEN_MPI
     if (r->collective != COLLOPT_REDUCE_SCATTER || !collopt_quirk(COLLOPT_WRITES_BEHIND_REQUEST))
         return;
     collopt_request_claim_surely(r);
     if (shown(&r->handle) == COLLOPT_SHOWN_ACTIVE)
         complete(r);
     collopt_request_unclaim(r);
-#else
-    (void)r;
-#endif
 }
 
 /* ---- both kinds ------------------------------------------------------------------------------ */
