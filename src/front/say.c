@@ -1,12 +1,15 @@
 /* The front's messages on standard error; base/log.c has the backend's. */
 #include "config.h"
 
+#include <errno.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "front/say.h"
@@ -44,6 +47,26 @@ static bool switched_off(void)
     return false;
 }
 
+/* Where nobody reads, or the file may not grow, the write must not end the process: base/signals.h,
+ * of which the front knows nothing.  A signal that was pending before is the program's. */
+static void put(const char *line)
+{
+    static const int of_writes[] = { SIGPIPE, SIGXFSZ };
+    sigset_t ours, pending, before;
+
+    sigpending(&pending);
+    sigemptyset(&ours);
+    for (size_t i = 0; i < sizeof of_writes / sizeof *of_writes; i++)
+        if (!sigismember(&pending, of_writes[i]))
+            sigaddset(&ours, of_writes[i]);
+    pthread_sigmask(SIG_BLOCK, &ours, &before);
+    fputs(line, stderr);        /* in one piece, so that ranks do not break each other's lines;
+                                 * fprintf may write several */
+    while (sigtimedwait(&ours, NULL, &(struct timespec){ 0, 0 }) >= 0 || errno == EINTR)
+        ;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
 static void say(const char *who, const char *format, va_list list)
 {
     char text[2 * PATH_MAX], line[sizeof text + 512];
@@ -53,8 +76,7 @@ static void say(const char *who, const char *format, va_list list)
     vsnprintf(text, sizeof text, format, list);
     snprintf(line, sizeof line, "collopt: %s%s; the MPI library's own collectives are used\n", who,
              text);
-    fputs(line, stderr);        /* in one piece, so that ranks do not break each other's lines;
-                                 * fprintf may write several */
+    put(line);
 }
 
 void collopt_front_warn(const char *format, ...)
