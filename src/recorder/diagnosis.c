@@ -597,6 +597,8 @@ static enum collopt_blame blame_of(const struct collopt_snapshot *s)
         return COLLOPT_BLAME_STOPPED;
     if (s->moved)
         return COLLOPT_BLAME_RUNS;
+    if (s->queued)
+        return COLLOPT_BLAME_QUEUED;
     return s->life == COLLOPT_RECORDED_FINALIZES ? COLLOPT_BLAME_FINALIZES : COLLOPT_BLAME_OUTSIDE;
 }
 
@@ -629,7 +631,7 @@ static bool accuse_absent(struct collopt_job *job, const struct collopt_waiting 
  * in this call, but in the next. */
 static bool accuse_inside(struct collopt_job *job, const struct collopt_waiting *w)
 {
-    size_t before = job->culprits;
+    size_t before = job->culprits, first = w->place[0]->who;
 
     for (size_t i = 0; i < w->n; i++)
         if (w->place[i]->call && w->place[i]->call->waits_for == w->place[i]->rank
@@ -637,7 +639,8 @@ static bool accuse_inside(struct collopt_job *job, const struct collopt_waiting 
             return false;
     return job->culprits > before || !w->group->agreed || w->n > 1
         || w->left != w->group->comm->ranks - 1
-        || accuse(job, w->place[0]->who, COLLOPT_BLAME_LAST, w);
+        || accuse(job, first,
+                  job->who[first]->queued ? COLLOPT_BLAME_QUEUED : COLLOPT_BLAME_LAST, w);
 }
 
 static bool accuse_differing(struct collopt_job *job, const struct collopt_mismatch *m,

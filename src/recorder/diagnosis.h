@@ -76,6 +76,7 @@ enum collopt_blame {
     COLLOPT_BLAME_FINALIZES,
     COLLOPT_BLAME_OUTSIDE,      /* it does something else than a reduction */
     COLLOPT_BLAME_RUNS,         /* as before, and it may just be late */
+    COLLOPT_BLAME_QUEUED,       /* it is late because it gets no processor, as far as is known */
     COLLOPT_BLAME_DIFFERS,      /* its call is not that of the others */
     COLLOPT_BLAME_COMBINES,     /* it is inside of an operation */
     COLLOPT_BLAME_LAST          /* all others have left the call */

@@ -64,6 +64,15 @@ static char status_of(int pid)
     return end && end[1] == ' ' && end[2] ? end[2] : 'X';
 }
 
+/* ns that its first thread has run: the first number of schedstat. */
+static uint64_t ran(int pid)
+{
+    char text[96];
+
+    read_text(text, sizeof text, pid, "schedstat");
+    return strtoull(text, NULL, 10);
+}
+
 static bool has_other_clock(int pid)
 {
     char path[PATH], own[PATH], its[PATH];
@@ -80,6 +89,7 @@ static void describe(struct collopt_snapshot *s, int pid)
 
     s->pid = pid;
     s->status = status_of(pid);
+    s->ran = ran(pid);
     s->other_clock = has_other_clock(pid);
     read_text(text, sizeof text, pid, "wchan");
     if (strcmp(text, "0") != 0)
@@ -209,6 +219,11 @@ static bool is_the_same(const struct collopt_snapshot *a, const struct collopt_s
     return true;
 }
 
+static bool waits_for_processor(const struct collopt_snapshot *a, const struct collopt_snapshot *b)
+{
+    return a->status == 'R' && b->status == 'R' && a->ran > 0 && a->ran == b->ran;
+}
+
 void collopt_processes_watch(struct collopt_processes *p, uint64_t ns)
 {
     struct collopt_processes before;
@@ -221,6 +236,7 @@ void collopt_processes_watch(struct collopt_processes *p, uint64_t ns)
         const struct collopt_snapshot *b = known(&before, p->list[i].file);
 
         p->list[i].moved = !b || !is_the_same(b, &p->list[i]);
+        p->list[i].queued = b && waits_for_processor(b, &p->list[i]);
     }
     collopt_processes_free(&before);
 }

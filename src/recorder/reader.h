@@ -54,7 +54,9 @@ struct collopt_snapshot {
     int pid;                    /* as the reader sees it */
     uint64_t file;              /* inode: two snapshots are of one recording */
     char status;                /* R, S, D, T, ... of /proc/PID/stat; X: it has ended */
+    uint64_t ran;               /* ns that its first thread has run; 0: not known */
     bool moved;                 /* it did something between two looks */
+    bool queued;                /* it was to run in both, and has not: no processor was free */
     bool other_clock;           /* its times do not compare with TAKEN */
     char sleeps_in[COLLOPT_RECORDED_TEXT];      /* function of the kernel; "": not known */
 };

@@ -122,7 +122,7 @@ static void add_places(struct collopt_text *t, const struct collopt_waiting *w)
 static const char *status_of(const struct collopt_snapshot *s)
 {
     switch (s->status) {
-    case 'R': return "running";
+    case 'R': return s->queued ? "ready to run, and seems to wait for a processor" : "running";
     case 'S': return "asleep";
     case 'D': return "waiting for a file or a device";
     case 'T': return "stopped by a signal";
@@ -462,6 +462,9 @@ void collopt_add_blame(struct collopt_text *t, const struct collopt_job *job,
         break;
     case COLLOPT_BLAME_RUNS:
         collopt_add(t, "it seems to be running, and may just be late");
+        break;
+    case COLLOPT_BLAME_QUEUED:
+        collopt_add(t, "it seems to wait for a processor, and may just be late");
         break;
     case COLLOPT_BLAME_DIFFERS:
         collopt_add(t, "its call does not match");

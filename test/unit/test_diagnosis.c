@@ -155,25 +155,28 @@ TEST(instead)
     const struct {
         char status;
         uint32_t life;
-        bool moved;
+        bool moved, queued;
         enum collopt_blame blame;
         const char *words;
-    } row[] = { { 'T', 0, false, COLLOPT_BLAME_STOPPED, "3: it is stopped by a signal\n" },
-                { 't', 0, false, COLLOPT_BLAME_STOPPED, "it is stopped by a debugger\n" },
-                { 'X', 0, false, COLLOPT_BLAME_ENDED, "its process has ended\n" },
-                { 'Z', 0, false, COLLOPT_BLAME_ENDED, "its process has ended\n" },
-                { 'S', COLLOPT_RECORDED_FINALIZES, false, COLLOPT_BLAME_FINALIZES,
+    } row[] = { { 'T', 0, false, false, COLLOPT_BLAME_STOPPED, "3: it is stopped by a signal\n" },
+                { 't', 0, false, false, COLLOPT_BLAME_STOPPED, "it is stopped by a debugger\n" },
+                { 'X', 0, false, false, COLLOPT_BLAME_ENDED, "its process has ended\n" },
+                { 'Z', 0, false, false, COLLOPT_BLAME_ENDED, "its process has ended\n" },
+                { 'S', COLLOPT_RECORDED_FINALIZES, false, false, COLLOPT_BLAME_FINALIZES,
                   "it is in MPI_Finalize\n" },
-                { 'D', 0, false, COLLOPT_BLAME_OUTSIDE,
+                { 'D', 0, false, false, COLLOPT_BLAME_OUTSIDE,
                   "waiting for a file or a device in pipe_read\n" },
-                { 'R', 0, false, COLLOPT_BLAME_OUTSIDE, "in no reduction, running\n" },
-                { 'R', 0, true, COLLOPT_BLAME_RUNS, "it seems to be running" } };
+                { 'R', 0, false, false, COLLOPT_BLAME_OUTSIDE, "in no reduction, running\n" },
+                { 'R', 0, true, false, COLLOPT_BLAME_RUNS, "it seems to be running" },
+                { 'R', 0, false, true, COLLOPT_BLAME_QUEUED,
+                  "it seems to wait for a processor, and may just be late\n" } };
 
     lack_rank_3();
     for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
         rank[3].status = row[i].status;
         rank[3].life = row[i].life;
         rank[3].moved = row[i].moved;
+        rank[3].queued = row[i].queued;
         diagnose(RANKS);
         accuses(3, row[i].blame);
         says("look at rank 3 (pid 1003, host n1)");
@@ -217,6 +220,12 @@ TEST(last_inside)
     says("still in MPI_Reduce number 1 (root 0, 8 B)");
     says("all ranks have entered it, and 3 have left it\n");
     accuses(2, COLLOPT_BLAME_LAST);
+    rank[2].status = 'R';
+    rank[2].queued = true;
+    diagnose(RANKS);
+    says("still in MPI_Reduce number 1 (root 0, 8 B), ready to run, and seems to wait for a "
+         "processor\n");
+    accuses(2, COLLOPT_BLAME_QUEUED);
 }
 
 TEST(nothing_is_known)

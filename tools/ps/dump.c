@@ -74,7 +74,7 @@ static void write_process(FILE *to, const char *key, const struct collopt_snapsh
     put_text(to, s->mpi);
     put_text(to, s->collopt);
     put_text(to, s->sleeps_in);
-    fputs(" @\n", to);
+    fprintf(to, " %d @\n", s->queued);
     for (size_t i = 0; i < s->comms; i++)
         write_comm(to, key, &s->comm[i]);
     for (size_t i = 0; i < s->calls; i++)
@@ -179,6 +179,7 @@ static void read_process(struct reading *r, struct collopt_snapshot *s)
     next_text(r, s->mpi);
     next_text(r, s->collopt);
     next_text(r, s->sleeps_in);
+    s->queued = *r->at && next_int(r, 0);       /* others may not say it */
     s->status = (char)status;
     r->good = r->good && s->rank < s->ranks + (s->rank < 0)
         && (status == 0 || (status >= 'A' && status <= 'z'));

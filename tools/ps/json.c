@@ -12,8 +12,9 @@ enum { TEXT = 600 };
 static const char *const blames[] = {
     [COLLOPT_BLAME_ENDED] = "ended",         [COLLOPT_BLAME_STOPPED] = "stopped",
     [COLLOPT_BLAME_FINALIZES] = "finalizes", [COLLOPT_BLAME_OUTSIDE] = "outside",
-    [COLLOPT_BLAME_RUNS] = "runs",           [COLLOPT_BLAME_DIFFERS] = "differs",
-    [COLLOPT_BLAME_COMBINES] = "combines",   [COLLOPT_BLAME_LAST] = "last"
+    [COLLOPT_BLAME_RUNS] = "runs",           [COLLOPT_BLAME_QUEUED] = "queued",
+    [COLLOPT_BLAME_DIFFERS] = "differs",     [COLLOPT_BLAME_COMBINES] = "combines",
+    [COLLOPT_BLAME_LAST] = "last"
 };
 
 static void put_number(struct collopt_json *j, const char *key, int64_t value)
@@ -56,6 +57,7 @@ static void put_processes(struct collopt_json *j, const struct collopt_job *job)
         put_process(j, s);
         collopt_json_text(j, "state", status);
         collopt_json_flag(j, "moved", s->moved);
+        collopt_json_flag(j, "queued", s->queued);
         collopt_json_flag(j, "finalizes", s->life == COLLOPT_RECORDED_FINALIZES);
         collopt_json_count(j, "reductions", s->recorded);
         collopt_json_end(j);
