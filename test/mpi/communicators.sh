@@ -101,7 +101,10 @@ communicators()         # HOST
             "a world that does not agree, and children"
         ;;
     mpich)
-        quiet "$1" 3 COLLOPT_PCONTROL=on "$with" session
+        launch "$1" 3 LD_PRELOAD="$library" COLLOPT_AFTER=1 COLLOPT_PCONTROL=on \
+            COLLOPT_REPORT="$work/report" "$with" session || fail "$1, a session: status $?"
+        said 1 '^collopt' "$1, a session"
+        said 1 '^collopt: COLLOPT_REPORT: the last session has ended' "$1, a session"
         rm -f "$work/report"
         quiet "$1" 2 COLLOPT_COMMUNICATORS=3 COLLOPT_REPORT="$work/report" \
             COLLOPT_TRACE="$work/trace" "$with" session_goes_on 4

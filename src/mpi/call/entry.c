@@ -66,8 +66,10 @@ int collopt_entry_Session_finalize(host_session *session)
 {
     int err = collopt_next.Session_finalize(session);
 
-    if (err == MPI_SUCCESS)
+    if (err == MPI_SUCCESS) {
         collopt_session_ended();
+        collopt_report_is_missed();
+    }
     return err;
 }
 

@@ -11,6 +11,7 @@
 #include "mpi/call/tracing.h"
 #include "mpi/call/waiting.h"
 #include "base/clock.h"
+#include "base/log.h"
 #include "mpi/call/stall.h"
 #include "mpi/comm/arguments.h"
 #include "mpi/comm/comm.h"
@@ -342,6 +343,19 @@ void collopt_abort_failed(void)
 {
     if (atomic_exchange(&aborting, false))
         ended = false;
+}
+
+void collopt_report_is_missed(void)
+{
+    const struct collopt_settings *s = collopt_settings();
+    int initialized = 0;
+
+    if (!collopt_settings_time(s) || !collopt_speaks() || collopt_sessions_open()
+        || PMPI_Initialized(&initialized) || initialized)
+        return;
+    collopt_warn_once("%s: the last session has ended, and MPI_Init was not called: unless it "
+                      "still is, nothing is written",
+                      s->report ? "COLLOPT_REPORT" : "COLLOPT_TRACE");
 }
 
 /* MPICH deletes the attributes of MPI_COMM_SELF when the last session ends, where that comes

@@ -9,6 +9,8 @@ void collopt_abort(void);               /* before MPI_Abort */
 /* MPI_Abort has returned, as where MPICH is given no communicator: the others will wait for this
  * rank in MPI_Finalize. */
 void collopt_abort_failed(void);
+/* A session has ended: says so where it was the last one, and nobody will write the report. */
+void collopt_report_is_missed(void);
 void collopt_control(int level);        /* MPI_Pcontrol */
 
 #endif
