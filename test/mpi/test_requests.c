@@ -269,6 +269,38 @@ static void picked(void)
         unmake(&request[i]);
 }
 
+/* The handle of an inactive request stands in the array before and behind the one that counts. */
+static void several_times(void)
+{
+    enum { IDLE, SUM = 4, WAYS = 6 };
+    MPI_Request idle, request[3];
+
+    at("the same inactive request several times");
+    make(IDLE, MPI_COMM_WORLD, &idle);
+    make(SUM, MPI_COMM_WORLD, &request[1]);
+    for (int way = 0; way < WAYS; way++) {
+        int index = 1, flag = 0, some = 1;
+
+        request[0] = request[2] = idle;
+        fill(SUM, way);
+        start(SUM, MPI_COMM_WORLD, &request[1]);
+        while (!flag)
+            switch (way) {
+            case 0: flag = !MPI_Waitall(3, request, statuses); break;
+            case 1: MPI_Testall(3, request, &flag, statuses); break;
+            case 2: flag = !MPI_Waitany(3, request, &index, statuses); break;
+            case 3: MPI_Testany(3, request, &index, &flag, statuses); break;
+            case 4: flag = !MPI_Waitsome(3, request, &some, &index, statuses); break;
+            default: flag = !MPI_Testsome(3, request, &some, &index, statuses) && some != 0;
+            }
+        check(index == 1 && some == 1, "way %d: %d, of them number %d", way, some, index);
+        check(request[0] == idle && request[2] == idle, "way %d: a handle is another", way);
+        judge(SUM, way, "among inactive ones");
+    }
+    unmake(&request[1]);
+    unmake(&idle);
+}
+
 static void start_some(int i, MPI_Request *request)
 {
     for (int salt = 0; salt < 4; salt++) {
@@ -1007,8 +1039,10 @@ int main(int argc, char **argv)
         any_order();
         picked();
         free_handles_early();
-        if (form == PERSISTENT)
+        if (form == PERSISTENT) {
+            several_times();
             free_requests();
+        }
         errors();
     }
     if (ours && form == NONBLOCKING)

@@ -4,6 +4,9 @@
  * statuses that such requests have, and counts them neither as active nor as complete. */
 #include "config.h"
 
+#include <stdatomic.h>
+#include <stdlib.h>
+
 #include "mpi/call/entry.h"
 #include "base/clock.h"
 #include "mpi/comm/comm.h"
@@ -152,10 +155,39 @@ static void fill_in(MPI_Status *status)
 
 /* ---- arrays ---------------------------------------------------------------------------------- */
 
+/* The handle of an inactive persistent request may stand in an array several times. */
+struct collopt_again {
+    int position;
+    struct collopt_again *next;
+};
+
+/* Without memory the handle there becomes null. */
+static void add_again(struct collopt_request *r, int position)
+{
+    struct collopt_again *a = r->nonblocking ? NULL : malloc(sizeof *a);
+
+    if (!a)
+        return;
+    *a = (struct collopt_again){ position, r->array.again };
+    r->array.again = a;
+}
+
+static void put_again(struct collopt_request *r, MPI_Request *requests)
+{
+    for (struct collopt_again *a = r->array.again, *next; a; a = next) {
+        next = a->next;
+        requests[a->position] = atomic_load(&r->handle.request);
+        free(a);
+    }
+    r->array.again = NULL;
+}
+
 /* Removes the handles of our requests from REQUESTS and leaves null ones there.  Returns the first
  * of these requests. */
 static struct collopt_request *take_out(int n, MPI_Request *requests)
 {
+    static _Atomic uint64_t calls;
+    uint64_t call = atomic_fetch_add_explicit(&calls, 1, memory_order_relaxed) + 1;
     struct collopt_request *first = NULL, **end = &first;
 
     for (int i = 0; i < n; i++) {
@@ -163,10 +195,16 @@ static struct collopt_request *take_out(int n, MPI_Request *requests)
 
         if (!r)
             continue;
+        requests[i] = MPI_REQUEST_NULL;
+        if (r->array.call == call) {
+            add_again(r, i);
+            continue;
+        }
+        r->array.call = call;
         r->array.position = i;
+        r->array.again = NULL;
         *end = r;
         end = &r->array.next;
-        requests[i] = MPI_REQUEST_NULL;
     }
     *end = NULL;
     return first;
@@ -174,8 +212,10 @@ static struct collopt_request *take_out(int n, MPI_Request *requests)
 
 static void put_back(struct collopt_request *ours, MPI_Request *requests)
 {
-    for (struct collopt_request *r = ours; r; r = r->array.next)
+    for (struct collopt_request *r = ours; r; r = r->array.next) {
         requests[r->array.position] = atomic_load(&r->handle.request);
+        put_again(r, requests);
+    }
 }
 
 /* Each goes on; one that is under way still, or NULL. */
@@ -306,6 +346,7 @@ static int end_all(struct collopt_request *ours, int n, MPI_Request *requests,
         int position = r->array.position, own;
 
         next = r->array.next;
+        put_again(r, requests);
         own = end(r, &requests[position], &failed);
         if (own == MPI_SUCCESS)
             continue;

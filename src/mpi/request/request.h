@@ -21,6 +21,7 @@
 #include "schedule/problem.h"
 #include "shm/channel.h"
 
+struct collopt_again;
 struct collopt_call;
 struct collopt_comm;
 struct collopt_comparison;
@@ -30,7 +31,7 @@ struct collopt_traced;
 enum {
     /* bytes of scratch that a request keeps for the next one that it serves as, at most */
     COLLOPT_KEPT_SCRATCH = 64 << 10,
-    COLLOPT_REQUEST_SIZE = 840          /* bytes that the struct of a kind may have */
+    COLLOPT_REQUEST_SIZE = 856          /* bytes that the struct of a kind may have */
 };
 
 enum collopt_state {
@@ -80,7 +81,9 @@ struct collopt_request {        /* the head of each kind */
     atomic_bool helped;         /* the thread of COLLOPT_ASYNC may advance it */
     atomic_bool claimed;        /* a thread advances or ends it now */
     struct {                    /* in the array of a completion call */
-        int position;           /* where its handle was */
+        uint64_t call;          /* its number */
+        int position;           /* where its handle was first */
+        struct collopt_again *again;            /* where else */
         struct collopt_request *next;           /* of ours */
     } array;
 
