@@ -55,7 +55,8 @@ static struct p2p_request *p2p_of(struct collopt_request *r)
 
 /* Held by the thread that advances requests.  Other threads only try it.  So
  * collopt_p2p_request_go_on() returns at once if the host calls it while we make the host
- * progress. */
+ * progress.  An operation of the user's that leaves by longjmp or an exception leaves it held, and
+ * later requests hang, as those of Open MPI and MPICH do then; blocking calls go on (execute.c). */
 static pthread_mutex_t carrying = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;        /* of the queue and of rows */
 static struct queue carried;    /* those that are carried on, in turn */
