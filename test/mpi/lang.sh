@@ -105,3 +105,20 @@ fortran_alone()         # HOST RANKS PROGRAM
     done
     fail "$3 on $2 ranks without collopt"
 }
+
+# $group: a control group that has QUOTA us of processor time in each PERIOD; false: none can be
+# made.
+make_group()            # QUOTA PERIOD
+{
+    for folder in /sys/fs/cgroup/cpu /sys/fs/cgroup; do
+        group=$folder/collopt-test-$$
+        mkdir "$group" 2>/dev/null || continue
+        if [ -w "$group/cpu.max" ]; then
+            echo "$1" "$2" >"$group/cpu.max" && return
+        elif [ -w "$group/cpu.cfs_quota_us" ]; then
+            echo "$2" >"$group/cpu.cfs_period_us" && echo "$1" >"$group/cpu.cfs_quota_us" && return
+        fi
+        rmdir "$group"
+    done
+    return 1
+}

@@ -72,22 +72,6 @@ few()                   # HOST RANKS
 
 # ---- quotas of processor time ----
 
-# $group: a control group with the time of one processor; false: none can be made.
-make_group()
-{
-    for folder in /sys/fs/cgroup/cpu /sys/fs/cgroup; do
-        group=$folder/collopt-limits-$$
-        mkdir "$group" 2>/dev/null || continue
-        if [ -w "$group/cpu.max" ]; then
-            echo 100000 100000 >"$group/cpu.max" && return
-        elif [ -w "$group/cpu.cfs_quota_us" ]; then
-            echo 100000 >"$group/cpu.cfs_quota_us" && return
-        fi
-        rmdir "$group"
-    done
-    return 1
-}
-
 in_group()              # COMMAND...
 {
     (
@@ -128,7 +112,7 @@ limits()                # HOST
     limited "$1" 3 thread || echo "the MPI library alone fails: $what"
 }
 
-if make_group; then
+if make_group 100000 100000; then
     for host in $test_hosts; do
         scarce "$host"
     done

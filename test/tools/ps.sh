@@ -56,7 +56,22 @@ hangs()                 # HOST RANKS WAY
     [ "$status" = 1 ] || fail "$1, $2 ranks, $3: status $status"
     accused=$(innocent "$3" "$2")
     [ -z "$accused" ] || ! grep "$accused" said || fail "$1, $2 ranks, $3: another is accused"
+    [ "$3" != receive ] || starves "$1"
     end
+}
+
+# The culprit, which polls, gets a thousandth of a processor.
+starves()               # HOST
+{
+    if ! make_group 1000 1000000; then
+        echo 'not tested: ranks without a processor, as this user can make no control group'
+        return
+    fi
+    echo "$culprit" >"$group/cgroup.procs"
+    asked "look at rank 1 (pid $culprit, .*): it seems to wait for a processor" ||
+        fail "$1: a rank without a processor"
+    echo "$culprit" >"${group%/*}/cgroup.procs"
+    rmdir "$group"
 }
 
 # ---- jobs that run -------------------------------------------------------------------------------
