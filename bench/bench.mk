@@ -15,7 +15,8 @@ COLLOPT_BENCH_PARTS = src/base/json.c src/base/json.h src/base/text.c src/base/t
 	bench/lib/options.c bench/lib/options.h bench/lib/problem.c bench/lib/problem.h \
 	bench/lib/provenance.c bench/lib/provenance.h
 COLLOPT_BENCH_OWN = tools/bench/collopt-bench.c tools/bench/machine.c tools/bench/machine.h \
-	tools/bench/runner.c tools/bench/runner.h tools/bench/serve.c tools/bench/serve.h
+	tools/bench/runner.c tools/bench/runner.h tools/bench/serve.c tools/bench/serve.h \
+	tools/shared/output.c tools/shared/output.h
 BENCH_COMPILE = $(CC) $(DEFAULT_INCLUDES) $(AM_CPPFLAGS) -I$(srcdir)/bench -I$(srcdir)/tools \
 	$(CPPFLAGS) $(AM_CFLAGS) -g -O2 $(CFLAGS)
 

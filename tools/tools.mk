@@ -4,7 +4,8 @@ bin_PROGRAMS += tools/collopt-info
 tools_collopt_info_SOURCES = tools/info/catalogue.c tools/info/catalogue.h \
 	tools/info/collopt-info.c tools/info/explain.c tools/info/explain.h tools/info/files.c \
 	tools/info/files.h tools/info/installation.c tools/info/installation.h \
-	tools/info/variables.c tools/info/variables.h tools/shared/effort.c tools/shared/effort.h
+	tools/info/variables.c tools/info/variables.h tools/shared/effort.c tools/shared/effort.h \
+	tools/shared/output.c tools/shared/output.h
 nodist_tools_collopt_info_SOURCES = tools/info/variable_texts.c
 tools_collopt_info_CPPFLAGS = $(AM_CPPFLAGS) \
 	-I$(srcdir)/tools -DCOLLOPT_PREFIX='"$(prefix)"' \
@@ -32,6 +33,8 @@ tools_collopt_plan_SOURCES = \
 	tools/plan/svg.h \
 	tools/plan/text.c \
 	tools/plan/text.h \
+	tools/shared/output.c \
+	tools/shared/output.h \
 	tools/shared/replay.c \
 	tools/shared/replay.h
 tools_collopt_plan_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/tools
@@ -44,6 +47,8 @@ tools_collopt_ps_SOURCES = \
 	tools/ps/dump.h \
 	tools/ps/json.c \
 	tools/ps/json.h \
+	tools/shared/output.c \
+	tools/shared/output.h \
 	tools/ps/stack.c \
 	tools/ps/stack.h
 tools_collopt_ps_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/tools
@@ -53,6 +58,8 @@ bin_PROGRAMS += tools/collopt-tune
 tools_collopt_tune_SOURCES = \
 	tools/shared/guidelines.c \
 	tools/shared/guidelines.h \
+	tools/shared/output.c \
+	tools/shared/output.h \
 	tools/shared/rules_check.c \
 	tools/shared/rules_check.h \
 	tools/tune/cells.c \
@@ -97,7 +104,8 @@ CLEANFILES += tools/tune/colours.h
 # doc/algorithms.md is made by the maintainer and distributed; a test says when it is stale.
 check_PROGRAMS += tools/algorithms-page
 tools_algorithms_page_SOURCES = tools/info/algorithms-page.c tools/info/catalogue.c \
-	tools/info/catalogue.h tools/shared/effort.c tools/shared/effort.h
+	tools/info/catalogue.h tools/shared/effort.c tools/shared/effort.h \
+	tools/shared/output.c tools/shared/output.h
 tools_algorithms_page_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/tools
 tools_algorithms_page_LDADD = libcollopt-core.la $(HWLOC_LIBS) -lm
 
@@ -111,8 +119,8 @@ pkglibexec_PROGRAMS += tools/collopt-probe tools/collopt-statistics
 tools_collopt_probe_SOURCES = tools/collopt-probe.c
 tools_collopt_probe_LDADD = -ldl
 tools_collopt_statistics_SOURCES = tools/collopt-statistics.c bench/lib/statistics.c \
-	bench/lib/statistics.h
-tools_collopt_statistics_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/bench
+	bench/lib/statistics.h tools/shared/output.c tools/shared/output.h
+tools_collopt_statistics_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/bench -I$(srcdir)/tools
 tools_collopt_statistics_LDADD = -lm
 
 bin_SCRIPTS += tools/collopt

@@ -1,7 +1,8 @@
 #!/bin/sh
 # What all tools have in common: --help and --version on the standard output, mistakes on the
 # standard error output with status 2, no colours where there is no terminal, --json where tables
-# are printed, and no complaint where nobody reads on.
+# are printed, one line and a status where the disk is full, and no complaint where nobody reads on
+# or the output is closed.
 
 . "${COLLOPT_SOURCE:-.}/test/launch.sh"
 build=${COLLOPT_BUILD:-$PWD} source=${COLLOPT_SOURCE:-.}
@@ -23,6 +24,19 @@ run()                   # COMMAND...: $status, $work/out, $work/err
 {
     timeout 120 "$@" >"$work/out" 2>"$work/err" </dev/null
     status=$?
+}
+
+full_disk()             # NAME COMMAND...
+{
+    name=$1
+    shift
+    : >"$work/out"
+    timeout 120 "$@" >/dev/full 2>"$work/err" </dev/null
+    status=$?
+    [ $status -gt 0 ] && [ $status -lt 124 ] || fail "$* on a full disk: status $status"
+    [ "$(cat "$work/err")" = \
+        "$name: the standard output cannot be written: No space left on device" ] ||
+        fail "$* on a full disk"
 }
 
 # NAME is what --version says; WORDS start the tool.
@@ -48,6 +62,9 @@ tool()                  # NAME WORDS...
         fail "$name: colours without a terminal"
     { "$@" --help; echo $? >"$work/status"; } 2>"$work/err" | head -n 1 >"$work/out"
     [ ! -s "$work/err" ] || fail "$name --help | head: it complains"
+    full_disk "$name" "$@" --help
+    timeout 120 "$@" --version 2>"$work/err" <&- >&- || fail "$name, output closed: status $?"
+    [ ! -s "$work/err" ] || fail "$name, output closed: it complains"
 }
 
 tool collopt "$build/tools/collopt"
@@ -87,4 +104,26 @@ echo 'allreduce * * * * * ring' >"$work/some.rules"
 COLLOPT_RULES=$work/some.rules COLLOPT_MACHINE=none run "$build/tools/collopt-info" --files
 grep -qx "mpich rules $work/some.rules" "$work/out" && grep -qx 'mpich machine none' "$work/out" ||
     fail '--files: not the variables'
+
+# A full disk, whatever a tool prints.
+full_disk collopt-info "$build/tools/collopt-info"
+for words in --all --json --files '--algorithms --json' '--variable COLLOPT' \
+    '--explain allreduce' '--explain allreduce --json' "--check-machine $work/machine"; do
+    # shellcheck disable=SC2086     # words
+    full_disk collopt-info "$build/tools/collopt-info" $words
+done
+for format in text svg html json; do
+    full_disk collopt-plan "$build/tools/collopt-plan" allreduce --format $format
+done
+full_disk collopt-ps "$build/tools/collopt-ps" --read "$source/test/tools/files-0.1/dump"
+full_disk collopt-ps "$build/tools/collopt-ps" --read "$source/test/tools/files-0.1/dump" --json
+echo '* * * * * * auto' >"$work/some.rules"
+full_disk collopt-tune "$build/tools/collopt-tune" --check "$work/some.rules"
+echo '1 2' >"$work/numbers"
+full_disk collopt-statistics sh -c '"$1" <"$2"' sh "$build/tools/collopt-statistics" \
+    "$work/numbers"
+for host in $native_hosts; do
+    built_for "$host" || continue
+    full_disk collopt-bench "$build/bench/$host/collopt-bench" --help
+done
 exit $failed

@@ -24,6 +24,7 @@
 #include "lib/options.h"
 #include "bench/runner.h"
 #include "bench/serve.h"
+#include "shared/output.h"
 
 extern char **environ;
 
@@ -436,7 +437,6 @@ static bool tell(struct cells *cells, const struct options *o, const struct prov
         cells_json(p, cells->list, cells->n, stdout);
     else
         cells_table(p, cells->list, cells->n, stdout);
-    fflush(stdout);
     if (f->script)
         cells_picture(p, cells->list, cells->n, o->picture, f->script);
     well = close_file(f->csv, o->csv);
@@ -484,6 +484,7 @@ int main(int argc, char **argv)
     const struct launcher launcher = find_launcher();
     int status = 0;
 
+    output_guard("collopt-bench", 1);
     /* launchers put what comes in pieces between the lines of others, those of stdout too */
     setvbuf(stderr, NULL, _IOLBF, 0);
     setenv("COLLOPT_AFTER", "1", 0);    /* what is measured are calls like those before */

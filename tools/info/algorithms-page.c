@@ -14,6 +14,7 @@
 #include "schedule/descriptor.h"
 #include "schedule/parameters.h"
 #include "schedule/problem.h"
+#include "shared/output.h"
 
 #include <string.h>
 
@@ -193,11 +194,12 @@ int main(int argc, char **argv)
     char line[LINE];
     bool good = template != NULL;
 
+    output_guard("algorithms-page", 1);
     if (!template)
         fprintf(stderr, "Usage: algorithms-page TEMPLATE >PAGE\n");
     while (good && fgets(line, sizeof line, template))
         good = put_line(line);
     if (template)
         fclose(template);
-    return good && fflush(stdout) == 0 ? 0 : 1;
+    return good ? 0 : 1;
 }

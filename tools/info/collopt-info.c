@@ -16,6 +16,7 @@
 #include "schedule/problem.h"
 #include "settings/search_path.h"
 #include "settings/settings.h"
+#include "shared/output.h"
 #include "topology/host_file.h"
 #include "topology/intranode.h"
 #include "topology/topology.h"
@@ -211,7 +212,7 @@ static int print_files(const char *host)
             printf("%s %s %s\n", collopt_mpi_names[i], file_kinds[kind],
                    f->file[kind] ? f->file[kind] : "none");
     }
-    return fflush(stdout) == 0 && !ferror(stdout) ? 0 : 1;
+    return 0;
 }
 
 /* Where files of rules and machines are looked for, how they would be called for this processor,
@@ -614,6 +615,7 @@ int main(int argc, char **argv)
     char *topology = NULL, *machine = NULL, *variable = NULL;
     int option, wrong;
 
+    output_guard("collopt-info", 1);
     while ((option = getopt_long(argc, argv, "", options, NULL)) != -1)
         switch (option) {
         case 'A':
@@ -717,5 +719,5 @@ int main(int argc, char **argv)
         write_algorithms(json);
     else
         write_all(json, all, &settings);
-    return fflush(stdout) == 0 && !ferror(stdout) ? 0 : 1;
+    return 0;
 }

@@ -15,6 +15,7 @@
 #include "schedule/problem.h"
 #include "select/decide.h"
 #include "select/exact.h"
+#include "shared/output.h"
 #include "topology/topology.h"
 
 #include <getopt.h>
@@ -333,6 +334,7 @@ int main(int argc, char **argv)
     };
     bool good;
 
+    output_guard("collopt-plan", 1);
     read_options(&r, argc, argv);
     count_elements(&r);
     check(&r);
@@ -345,5 +347,5 @@ int main(int argc, char **argv)
     plan_free(&r.plan);
     free((size_t *)r.plan.problem.counts);
     free(r.node);
-    return good && fflush(stdout) == 0 && !ferror(stdout) ? 0 : 1;
+    return good ? 0 : 1;
 }

@@ -8,6 +8,7 @@
 #include "ps/stack.h"
 #include "recorder/processes.h"
 #include "recorder/sentences.h"
+#include "shared/output.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -302,7 +303,8 @@ static int look(const struct request *r)
         collopt_diagnosis_free(d);
     }
     collopt_processes_free(&p);
-    return fflush(stdout) || ferror(stdout) ? WRONG : status;
+    output_flush();
+    return status;
 }
 
 static void sleep_for(double s)
@@ -317,6 +319,7 @@ int main(int argc, char **argv)
     struct request r = { .longer = 1 };
     int status;
 
+    output_guard("collopt-ps", WRONG);
     read_options(&r, argc, argv);
     while ((status = look(&r)) != WRONG && r.watch > 0) {
         sleep_for(r.watch);

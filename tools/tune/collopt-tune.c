@@ -14,6 +14,7 @@
 
 #include "base/text.h"
 #include "model/machine.h"
+#include "shared/output.h"
 #include "shared/rules_check.h"
 #include "settings/rules.h"
 #include "tune/cells.h"
@@ -117,7 +118,7 @@ static int check_all(const struct tune_options *o)
     for (int i = 0; i < o->words; i++)
         right = (given ? check(o->word[i], machine, !machine) : check_beside(o->word[i])) && right;
     collopt_machine_free(machine);
-    return fflush(stdout) == 0 && !ferror(stdout) && right ? 0 : TUNE_FAILED;
+    return right ? 0 : TUNE_FAILED;
 }
 
 /* ---- tuning ---------------------------------------------------------------------------------- */
@@ -334,6 +335,7 @@ int main(int argc, char **argv)
 {
     struct tune_options o;
 
+    output_guard("collopt-tune", TUNE_FAILED);
     if (!tune_options(&o, argc, argv)) {
         fputs("collopt-tune --help says what it takes\n", stderr);
         return TUNE_USAGE;
