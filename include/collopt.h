@@ -114,9 +114,10 @@ enum {
 /* Sums the N elements at x[0], x[x_stride], x[2 * x_stride] ... of this rank, with those of y where
  * OPERATION has products, and those of all other ranks of COMM, into RESULT.  Strides are in
  * elements, and may be 0 or negative.  All in host memory.  N may differ between ranks, OPERATION
- * and TYPE must not.  COMM is a handle of Fortran: MPI_Comm_c2f(comm) in C, comm%MPI_VAL of
- * mpi_f08, comm.py2f() of mpi4py; not of an intercommunicator.  A collective call between MPI_Init
- * and MPI_Finalize, blocking, by the rules of MPI_Allreduce.
+ * and TYPE must not.  COMM is a handle of Fortran: MPI_Comm_c2f(comm) in C, MPI_Comm_toint(comm)
+ * where the header is that of the standard ABI, comm%MPI_VAL of mpi_f08, comm.py2f() of mpi4py; not
+ * of an intercommunicator.  A collective call between MPI_Init and MPI_Finalize, blocking, by the
+ * rules of MPI_Allreduce.
  * \return 0; an error code of MPI, which for errors of communication the error handler of COMM
  * sees first; -1 in a process without an MPI that collopt knows. */
 COLLOPT_API int collopt_exact_sum(int operation, int type, size_t n, const void *x,

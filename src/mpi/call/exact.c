@@ -276,11 +276,21 @@ static struct vectors vectors_of(int operation, int type, size_t n, const void *
     };
 }
 
+/* A header of the standard ABI need not have the functions of MPI_Fint; the number is the same. */
+static MPI_Comm communicator_of(int handle)
+{
+#if defined MPI_ABI_VERSION && !defined OPEN_MPI && !defined MPICH_VERSION
+    return PMPI_Comm_fromint(handle);
+#else
+    return PMPI_Comm_f2c(handle);
+#endif
+}
+
 static int exact_sum(int operation, int type, size_t n, const void *x, ptrdiff_t x_stride,
                      const void *y, ptrdiff_t y_stride, void *result, int handle)
 {
     struct vectors v = vectors_of(operation, type, n, x, x_stride, y, y_stride);
-    MPI_Comm comm = PMPI_Comm_f2c(handle);
+    MPI_Comm comm = communicator_of(handle);
     struct collopt_exact_request r;
     int err = judge(operation, type, &v, result, comm);
 
@@ -299,7 +309,7 @@ static int exact_sum_start(int operation, int type, size_t n, const void *x, ptr
                            struct collopt_exact_request **request)
 {
     struct vectors v = vectors_of(operation, type, n, x, x_stride, y, y_stride);
-    MPI_Comm comm = PMPI_Comm_f2c(handle);
+    MPI_Comm comm = communicator_of(handle);
     struct collopt_exact_request *r = NULL;
     int err = judge(operation, type, &v, result, comm);
 
