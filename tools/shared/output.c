@@ -29,16 +29,18 @@ static void open_streams(void)
 void output_flush(void)
 {
     int before = ferror(stdout);
+    const char *why;
 
     errno = 0;
     if (fflush(stdout) == 0) {
         if (!before)
             return;
-        putchar('\n');     /* an earlier write has failed, and this one says why */
+        putchar('\n');     /* says why an earlier write has failed */
         fflush(stdout);
     }
-    fprintf(stderr, "%s: the standard output cannot be written%s%s\n", tool, errno ? ": " : "",
-            errno ? strerror(errno) : "");
+    why = errno ? strerror(errno) : "an earlier write has failed";
+    fprintf(stderr, "%s: ", tool);
+    fprintf(stderr, "the standard output cannot be written: %s\n", why);
     _exit(failed);
 }
 
