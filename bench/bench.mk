@@ -18,7 +18,7 @@ COLLOPT_BENCH_OWN = tools/bench/collopt-bench.c tools/bench/machine.c tools/benc
 	tools/bench/runner.c tools/bench/runner.h tools/bench/serve.c tools/bench/serve.h \
 	tools/shared/output.c tools/shared/output.h
 BENCH_COMPILE = $(CC) $(DEFAULT_INCLUDES) $(AM_CPPFLAGS) -I$(srcdir)/bench -I$(srcdir)/tools \
-	$(CPPFLAGS) $(AM_CFLAGS) -g -O2 $(CFLAGS)
+	-Itools $(CPPFLAGS) $(AM_CFLAGS) -g -O2 $(CFLAGS)
 
 # Installed with the name of the MPI whose programs and launchers it belongs to.
 INSTALLED_BENCHES = $(filter %/collopt-bench,$(BENCHES))
@@ -48,7 +48,7 @@ CLEANFILES += $(BENCHES)
 EXTRA_DIST += \
 	$(patsubst %,bench/programs/%.c,$(filter-out collopt-bench,$(MPI_BENCHES))) \
 	$(BENCH_SHARED) $(filter bench/%,$(COLLOPT_BENCH_PARTS)) $(COLLOPT_BENCH_OWN) \
-	bench/lib/cuda.c bench/lib/cuda.h \
+	bench/lib/chart.py bench/lib/cuda.c bench/lib/cuda.h \
 	bench/figures \
 	bench/nodes/a64fx-48.machine \
 	bench/nodes/epyc-7742-2x64.machine \

@@ -37,7 +37,7 @@ tools_collopt_plan_SOURCES = \
 	tools/shared/output.h \
 	tools/shared/replay.c \
 	tools/shared/replay.h
-tools_collopt_plan_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/tools
+tools_collopt_plan_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/tools -Itools
 tools_collopt_plan_LDADD = libcollopt-core.la $(HWLOC_LIBS) -lm
 
 bin_PROGRAMS += tools/collopt-ps
@@ -93,13 +93,13 @@ tools_collopt_tune_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/tools -Itools \
 	-DCOLLOPT_PREFIX='"$(prefix)"' -DCOLLOPT_BINDIR='"$(bindir)"' -DCOLLOPT_LIBDIR='"$(libdir)"'
 tools_collopt_tune_LDADD = libcollopt-core.la $(HWLOC_LIBS) -lm
 # Pictures have the colours of pages.
-tools/tune/collopt_tune-picture.$(OBJEXT): tools/tune/colours.h
-tools/tune/colours.h: tools/python/colours.txt
-	$(AM_V_at)$(MKDIR_P) tools/tune
-	$(AM_V_GEN)$(AWK) '/^(faster|slower|same) / { \
-	  printf "#define TUNE_%s \"%s\"\n", toupper($$1), $$2 }' $(srcdir)/tools/python/colours.txt \
-	  >$@.tmp && mv $@.tmp $@
-CLEANFILES += tools/tune/colours.h
+tools/tune/collopt_tune-picture.$(OBJEXT): tools/shared/colours.h
+tools/plan/collopt_plan-html.$(OBJEXT) tools/plan/collopt_plan-svg.$(OBJEXT): tools/shared/colours.h
+tools/shared/colours.h: tools/python/colours.txt
+	$(AM_V_at)$(MKDIR_P) tools/shared
+	$(AM_V_GEN)$(AWK) '/^[a-z]/ { printf "#define COLOUR_%s \"%s\"\n", toupper($$1), $$2 }' \
+	  $(srcdir)/tools/python/colours.txt >$@.tmp && mv $@.tmp $@
+CLEANFILES += tools/shared/colours.h
 
 # doc/algorithms.md is made by the maintainer and distributed; a test says when it is stale.
 check_PROGRAMS += tools/algorithms-page

@@ -1,6 +1,7 @@
 #include "base/json.h"
 #include "base/numbers.h"
 #include "lib/cells.h"
+#include "shared/colours.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -257,7 +258,7 @@ static void picture_panels(const struct cell *cells, int n, FILE *to)
         if (c->state != CELL_MEASURED || (before && series_order(before, c) == 0))
             continue;
         if (!before || before->problem.collective != c->problem.collective)
-            fprintf(to, "\nset title '%s'\nplot 1 with lines linecolor 'gray40' notitle",
+            fprintf(to, "\nset title '%s'\nplot 1 with lines linecolor '" COLOUR_SOFT "' notitle",
                     bench_collective_names[c->problem.collective]);
         picture_curve(c, series++, to);
         before = c;
@@ -324,9 +325,15 @@ void cells_picture(const struct provenance *p, const struct cell *cells, int n, 
     fprintf(to, "\n");
     picture_data(cells, n, to);
     fprintf(to,
+            "set linetype 1 linecolor '" COLOUR_CURVE1 "'\nset linetype 2 linecolor '" COLOUR_CURVE2
+            "'\nset linetype 3 linecolor '" COLOUR_CURVE3 "'\nset linetype 4 linecolor '"
+            COLOUR_CURVE4 "'\nset linetype 5 linecolor '" COLOUR_CURVE5
+            "'\nset linetype 6 linecolor '" COLOUR_CURVE6 "'\nset linetype cycle 6\n"
+            "set border linecolor '" COLOUR_SOFT "'\nset tics textcolor '" COLOUR_INK "'\n"
+            "set grid linecolor '" COLOUR_LINE "'\n"
             "set logscale x 2\nset logscale y\nset xtics 1,8\nset format x '%%.0b %%BB'\nset "
             "xlabel 'bytes'\nset ylabel 'times faster'\n"
-            "set grid\nset key noenhanced %s font ',9'\nset title noenhanced\nset multiplot layout "
+            "set key noenhanced %s font ',9'\nset title noenhanced\nset multiplot layout "
             "%d,%d title ",
             series > FEW ? "rmargin top vertical maxcols 1" : "below", rows, columns ? columns : 1);
     snprintf(title, sizeof title, "%s%s: time of the MPI library / time of collopt", p->setting,

@@ -9,6 +9,8 @@ import sys
 
 here = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, here)
+sys.path.insert(0, os.path.join(here, '../../tools/python'))
+import colours
 
 with open(os.environ['COLLOPT_STAGE'] + '/stage.json') as file:
     staged = json.load(file)
@@ -26,6 +28,7 @@ nitpicky = True
 html_theme = 'collopt_theme'
 html_theme_path = [here]
 html_title = f'collopt {release}'
+html_context = {'colours': colours.style()}
 html_copy_source = False
 # pages as they are, of the site only
 html_extra_path = [path for path in [os.environ['COLLOPT_STAGE'] + '/extra'] if os.path.isdir(path)]

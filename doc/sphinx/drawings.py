@@ -12,16 +12,23 @@ import sys
 import textwrap
 
 TOP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../..")
+sys.path.insert(0, os.path.join(TOP, "tools/python"))
+sys.dont_write_bytecode = True
+import colours
+
+LIGHT = {name: values["light"] for name, values in colours.COLOURS.items()}
 WIDTH, LINE, PAD = 820, 18, 8
 LETTER = 7.8                        # pixels of one, in the widest common font (DejaVu Sans)
-MPI, CHOOSING, SCHEDULES, BASE, PLAIN = "#fde8d0", "#e3eefb", "#e6f4e1", "#f3ecd8", "#eeeeee"
+MPI, CHOOSING, SCHEDULES, BASE = (colours.mix(LIGHT[name], LIGHT["card"], 0.16)
+                                  for name in ("curve2", "curve1", "curve3", "curve5"))
+PLAIN = LIGHT["track"]
 COLOURS = {"front": PLAIN, "mpi": MPI, "report": MPI, "select": CHOOSING, "settings": CHOOSING,
            "algorithms": CHOOSING, "model": CHOOSING, "catalogue": CHOOSING, "base": BASE}
 # From which steps a call leaves for the MPI library, and why.
 LEAVES = {"communicator": "off, nested", "plan known?": "arguments", "attributes": "unknown",
           "break-even": "early", "decide": "chosen"}
 ARROW = ('<defs><marker id="a" markerWidth="8" markerHeight="8" refX="7" refY="4" orient="auto">'
-         '<path d="M0,0 L8,4 L0,8 z" fill="#333"/></marker></defs>')
+         '<path d="M0,0 L8,4 L0,8 z" fill="%s"/></marker></defs>' % LIGHT["ink"])
 
 
 class Wrong(Exception):
@@ -38,12 +45,13 @@ def text(x, y, words, more=""):
 
 
 def arrow(path):
-    return '<path d="%s" fill="none" stroke="#333" marker-end="url(#a)"/>' % path
+    return ('<path d="%s" fill="none" stroke="%s" marker-end="url(#a)"/>'
+            % (path, LIGHT["ink"]))
 
 
 def box(x, y, width, height, colour):
-    return ('<rect x="%d" y="%d" width="%d" height="%d" rx="4" fill="%s" stroke="#555"/>'
-            % (x, y, width, height, colour))
+    return ('<rect x="%d" y="%d" width="%d" height="%d" rx="4" fill="%s" stroke="%s"/>'
+            % (x, y, width, height, colour, LIGHT["soft"]))
 
 
 def room(x, y, width, name, words, at):
@@ -58,9 +66,10 @@ def room(x, y, width, name, words, at):
 def picture(title, width, height, drawn):
     head = ['<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" width="%d" height="%d"'
             % (width, height, width, height),
-            '     font-family="sans-serif" font-size="14">', "<title>%s</title>" % title,
+            '     font-family="sans-serif" font-size="14" fill="%s">' % LIGHT["ink"],
+            "<title>%s</title>" % title,
             '<desc>Made by doc/sphinx/drawings.py</desc>',
-            '<rect width="%d" height="%d" fill="white"/>' % (width, height), ARROW]
+            '<rect width="%d" height="%d" fill="%s"/>' % (width, height, LIGHT["card"]), ARROW]
     return "\n".join(head + drawn + ["</svg>\n"])
 
 
@@ -75,7 +84,8 @@ def rooms():
         if name.startswith("mpi/") and frame is None:
             y, frame = y + 30, y
         elif not name.startswith("mpi/") and frame:
-            drawn.insert(0, box(20, frame, WIDTH - 40, y - frame + 4, "#fef6ec"))
+            drawn.insert(0, box(20, frame, WIDTH - 40, y - frame + 4,
+                                colours.mix(LIGHT["curve2"], LIGHT["card"], 0.06)))
             drawn.append(text(30, frame + LINE, "mpi", ' font-weight="bold"'))
             drawn.append(text(140, frame + LINE,
                               "the only mpi.h: compiled once for each MPI library"))

@@ -6,10 +6,11 @@
 #include "plan/html.h"
 #include "plan/plan.h"
 #include "plan/svg.h"
+#include "shared/colours.h"
 
 static const char style[] =
-    "body { font: 15px/1.4 Helvetica, Arial, 'DejaVu Sans', sans-serif; color: #1f2933;\n"
-    "       margin: 1em; }\n"
+    "body { font: 15px/1.4 Helvetica, Arial, 'DejaVu Sans', sans-serif;\n"
+    "       color: " COLOUR_INK "; margin: 1em; }\n"
     "h1 { font-size: 1.1em; margin: 0 0 .7em; }\n"
     "nav { display: flex; flex-wrap: wrap; gap: .5em; align-items: center; margin: 0 0 1em; }\n"
     "nav[hidden] { display: none; }\n"

@@ -9,6 +9,7 @@
 #include "plan/svg.h"
 #include "plan/plan.h"
 #include "schedule/problem.h"
+#include "shared/colours.h"
 
 #include <math.h>
 #include <string.h>
@@ -38,6 +39,9 @@ struct drawing {
 };
 
 /* ---- colours --------------------------------------------------------------------------------- */
+
+#define INK     "fill=\"" COLOUR_INK "\""
+#define SOFT    "fill=\"" COLOUR_SOFT "\""
 
 static int channel(double hue, double light, double shift)
 {
@@ -103,8 +107,7 @@ static void put_bar(const struct drawing *d, double x, double y, double wide, do
     }
     fprintf(d->to,
             "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"none\" "
-            "stroke=\"#8a929c\" "
-            "stroke-width=\"0.8\"/>\n",
+            "stroke=\"" COLOUR_SOFT "\" stroke-width=\"0.8\"/>\n",
             x, y, wide, high);
 }
 
@@ -125,9 +128,9 @@ static void put_arrow(const struct drawing *d, double x1, double y1, double x2, 
 static void put_plus(const struct drawing *d, double x, double y)
 {
     fprintf(d->to,
-            "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"5.5\" fill=\"#fff\" stroke=\"#1f2933\" "
-            "stroke-width=\"1.3\"/>"
-            "<path d=\"M%.1f %.1fh7M%.1f %.1fv7\" stroke=\"#1f2933\" stroke-width=\"1.3\"/>\n",
+            "<g stroke=\"" COLOUR_INK "\" stroke-width=\"1.3\">"
+            "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"5.5\" fill=\"#fff\"/>"
+            "<path d=\"M%.1f %.1fh7M%.1f %.1fv7\"/></g>\n",
             x, y, x - 3.5, y, x, y - 3.5);
 }
 
@@ -170,17 +173,18 @@ static void put_grid(const struct drawing *d)
     for (int round = 1; round <= rounds; round++) {
         if (round % 2)
             fprintf(d->to,
-                    "<rect x=\"%.1f\" y=\"%d\" width=\"%d\" height=\"%.1f\" fill=\"#f1f4f8\"/>\n",
+                    "<rect x=\"%.1f\" y=\"%d\" width=\"%d\" height=\"%.1f\" "
+                    "fill=\"" COLOUR_TRACK "\"/>\n",
                     x_of(d, round), TOP - 22, d->column, low - TOP + 22);
         snprintf(text, sizeof text, round == 1 ? "round %d" : "%d", round);
         put_text(d, x_of(d, round) + d->column / 2.0, TOP - 7, 13,
-                 "text-anchor=\"middle\" fill=\"#52606d\"", text);
+                 "text-anchor=\"middle\" " SOFT, text);
     }
-    put_text(d, end + 14, TOP - 7, 13, "fill=\"#52606d\"", "result");
-    put_text(d, LEFT - 14, TOP - 7, 13, "text-anchor=\"end\" fill=\"#52606d\"", "rank");
+    put_text(d, end + 14, TOP - 7, 13, SOFT, "result");
+    put_text(d, LEFT - 14, TOP - 7, 13, "text-anchor=\"end\" " SOFT, "rank");
     for (int k = 0; k < ranks; k++) {
-        fprintf(d->to, "<path d=\"M%d %.1fH%.1f\" stroke=\"#c3cad3\"/>\n", LEFT - 6, y_of(d, k),
-                end + 8);
+        fprintf(d->to, "<path d=\"M%d %.1fH%.1f\" stroke=\"" COLOUR_REST "\"/>\n", LEFT - 6,
+                y_of(d, k), end + 8);
         snprintf(text, sizeof text, "%d", k);
         put_text(d, LEFT - 14, y_of(d, k) + 5, 14, "text-anchor=\"end\" font-weight=\"bold\"",
                  text);
@@ -193,7 +197,7 @@ static void put_transfers(const struct drawing *d)
         const struct plan_transfer *t = &d->plan->transfer[i];
         double x = x_of(d, t->round), y = y_of(d, t->from);
         size_t first, blocks = t->what.n == 1 ? plan_blocks(d->plan, t->what.list, &first) : 0;
-        char stroke[8] = "#52606d", text[64];
+        char stroke[8] = COLOUR_SOFT, text[64];
 
         if (blocks == 1)
             colour(d->plan, first, 0.4, stroke);
@@ -202,7 +206,7 @@ static void put_transfers(const struct drawing *d)
                 is_pale(d, t->from, t->to) ? " opacity=\"0.13\"" : "");
         put_arrow(d, x + BAR + 9, y, x + d->column - 8, y_of(d, t->to), stroke);
         put_bar(d, x + 6, y - BAR_HIGH / 2.0, BAR, BAR_HIGH, &t->what);
-        put_text(d, x + 6, y - BAR_HIGH / 2.0 - 3, d->row < 26 ? 9 : 11, "fill=\"#1f2933\"", text);
+        put_text(d, x + 6, y - BAR_HIGH / 2.0 - 3, d->row < 26 ? 9 : 11, INK, text);
         fprintf(d->to, "</g>\n");
     }
 }
@@ -241,7 +245,7 @@ static void put_results(const struct drawing *d)
             continue;
         label(d->plan, what, text, sizeof text);
         put_bar(d, x, y_of(d, k) - BAR_HIGH / 2.0, BAR, BAR_HIGH, what);
-        put_text(d, x + BAR + 6, y_of(d, k) + 4, 11, "fill=\"#1f2933\"", text);
+        put_text(d, x + BAR + 6, y_of(d, k) + 4, 11, INK, text);
     }
     fprintf(d->to, "</g>\n");
 }
@@ -263,7 +267,7 @@ static void put_key(const struct drawing *d, double y)
     }
     snprintf(text, sizeof text, plan->blocks > 1 ? "the vector, in %zu blocks" : "the vector",
              plan->blocks);
-    put_text(d, LEFT + KEY + 10, y + 4, 13, "fill=\"#1f2933\"", text);
+    put_text(d, LEFT + KEY + 10, y + 4, 13, INK, text);
 }
 
 static void put_legend(const struct drawing *d)
@@ -271,11 +275,11 @@ static void put_legend(const struct drawing *d)
     double y = TOP + d->row * d->plan->problem.ranks + 34;
 
     put_key(d, y);
-    put_arrow(d, LEFT, y + 30, LEFT + 38, y + 30, "#52606d");
-    put_text(d, LEFT + 46, y + 34, 13, "fill=\"#1f2933\"",
+    put_arrow(d, LEFT, y + 30, LEFT + 38, y + 30, COLOUR_SOFT);
+    put_text(d, LEFT + 46, y + 34, 13, INK,
              legend_message);
     put_plus(d, LEFT + 20, y + 54);
-    put_text(d, LEFT + 46, y + 58, 13, "fill=\"#1f2933\"", "what was received is combined");
+    put_text(d, LEFT + 46, y + 58, 13, INK, "what was received is combined");
 }
 
 struct titles {
@@ -308,8 +312,8 @@ static void find_titles(const struct plan *plan, struct titles *t)
 
 static void put_titles(const struct drawing *d, const struct titles *t)
 {
-    put_text(d, MARGIN, 34, t->size, "font-weight=\"bold\" fill=\"#1f2933\"", t->first);
-    put_text(d, MARGIN, 56, TEXT, "fill=\"#52606d\"", t->second);
+    put_text(d, MARGIN, 34, t->size, "font-weight=\"bold\" " INK, t->first);
+    put_text(d, MARGIN, 56, TEXT, SOFT, t->second);
 }
 
 /* Few rounds are drawn wide, and so are many ranks, whose arrows would be steep. */

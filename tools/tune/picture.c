@@ -13,8 +13,8 @@
 #include "tune/picture.h"
 #include "base/text.h"
 #include "schedule/problem.h"
+#include "shared/colours.h"
 #include "tune/cells.h"
-#include "tune/colours.h"
 #include "tune/job.h"
 #include "tune/options.h"
 #include "tune/series.h"
@@ -92,7 +92,7 @@ static void script(const struct tune_cells *all, const struct tune_options *o, F
     fputs(
         " noenhanced font ',10'\nset xlabel 'bytes'\nunset key\nset tics scale 0\n"
         "set object rectangle from graph 0,0 to graph 1,1 behind fillcolor '#ffffff' linewidth 0\n"
-        "set palette defined (-1 '" TUNE_SLOWER "', 0 '" TUNE_SAME "', 3 '" TUNE_FASTER "')\n"
+        "set palette defined (-1 '" COLOUR_SLOWER "', 0 '" COLOUR_SAME "', 3 '" COLOUR_FASTER "')\n"
         "set cbrange [-1:3]\nset cbtics ('0.5' -1, '1' 0, '2' 1, '4' 2, '8' 3)\n",
         to);
     cells(list, n, o, to);
