@@ -6,6 +6,11 @@ import os
 
 from spack.package import *
 
+try:        # Spack 1.0 and later; before, spack.package has it
+    from spack_repo.builtin.build_systems.autotools import AutotoolsPackage
+except ImportError:
+    pass
+
 
 class Collopt(AutotoolsPackage):
     """Makes MPI reductions (MPI_Allreduce, MPI_Reduce, MPI_Reduce_scatter, MPI_Scan, MPI_Exscan)
