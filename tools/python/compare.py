@@ -463,7 +463,7 @@ def sentence(answer):
         return "slower: %s times as fast (%s), beyond the noise" % (times, within), "slower"
     if answer["answer"] == "same":
         return "no difference: %s times as fast (%s)" % (times, within), "bold"
-    return ("unclear: %s times as fast (%s); the runs differ more than that among themselves"
+    return ("unclear: %s times as fast (%s), which is within the noise"
             % (times, within), "bold")
 
 

@@ -82,7 +82,7 @@ def measure(place, options):
 
 # ---- the answer ----------------------------------------------------------------------------------
 
-COLUMNS = [Column("Call", header=True), Column("Of", "number"), Column("MPI library", "number"),
+COLUMNS = [Column("Call", header=True), Column("Bytes", "number"), Column("MPI library", "number"),
            Column("collopt", "number"), Column("Times as fast", "number"),
            Column("95% interval", "number")]
 
@@ -126,10 +126,9 @@ def print_answer(options, calls, name):
                         "differ" % (os.getloadavg()[0], plural(os.cpu_count() or 1, "processor")))
     shown = sorted((call for call in calls if verdict(call)),
                    key=lambda call: (call.collective, call.bytes))
-    if shown:
-        screen.say()
-        table(screen, "Calls", COLUMNS, [row(call) for call in shown])
     screen.say()
+    if shown:
+        table(screen, "Calls", COLUMNS, [row(call) for call in shown])
     screen.sentence("Your program gains a part of the time that it spends in such calls, which may "
                     "be little; this measures it:")
     screen.say("      collopt compare %s ./app" % " ".join(options.command))

@@ -158,6 +158,8 @@ static void sum_up_in_words(const struct tune_cells *all, const struct tune_opti
     int open = tune_not_measured(all), cells = tune_cells_of(all), left = doubtful(all);
     struct places p;
 
+    puts("How many times as fast as the MPI library, by the rules and without them, and how many "
+         "sizes\nare left to it (native):");
     for (const struct tune_cells *a = all; a; a = a->next)
         sum_up_one(a, o, all->next != NULL, NULL);
     printf("%s: %d of %d cells measured\n", o->output, cells - open, cells);
