@@ -558,7 +558,8 @@ static void usage(FILE *to)
         "                      --topology torus:NxN...|mesh:NxN...  --host openmpi|mpich  "
         "--crowded\n"
         "                      --caches N (1), last-level caches that the ranks of one node use\n"
-        "                      rules and machines that no variable names count with --host only\n"
+        "                      without --host only files count that COLLOPT_RULES and\n"
+        "                      COLLOPT_MACHINE name\n"
         "      --help        print this help\n"
         "      --version     print the version\n",
         to);
