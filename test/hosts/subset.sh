@@ -204,6 +204,8 @@ for name in exact_sum.sh invalid.sh legal.sh lives.sh quirks.sh waiting.sh hpcc.
     python/preload.sh python/profile.sh; do
     script "test/mpi/$name"
 done
+# Only here are there programs of the standard ABI.
+case $TEST_HOSTS in *abi@*) script test/tools/agree.sh ;; esac
 for name in $programs; do
     case " $ran " in
     *" $name "*) ;;
