@@ -325,10 +325,13 @@ void cells_picture(const struct provenance *p, const struct cell *cells, int n, 
     fprintf(to, "\n");
     picture_data(cells, n, to);
     fprintf(to,
-            "set linetype 1 linecolor '" COLOUR_CURVE1 "'\nset linetype 2 linecolor '" COLOUR_CURVE2
-            "'\nset linetype 3 linecolor '" COLOUR_CURVE3 "'\nset linetype 4 linecolor '"
-            COLOUR_CURVE4 "'\nset linetype 5 linecolor '" COLOUR_CURVE5
-            "'\nset linetype 6 linecolor '" COLOUR_CURVE6 "'\nset linetype cycle 6\n"
+            "set linetype 1 linecolor '" COLOUR_CURVE1 "'\n"
+            "set linetype 2 linecolor '" COLOUR_CURVE2 "'\n"
+            "set linetype 3 linecolor '" COLOUR_CURVE3 "'\n"
+            "set linetype 4 linecolor '" COLOUR_CURVE4 "'\n"
+            "set linetype 5 linecolor '" COLOUR_CURVE5 "'\n"
+            "set linetype 6 linecolor '" COLOUR_CURVE6 "'\n"
+            "set linetype cycle 6\n"
             "set border linecolor '" COLOUR_SOFT "'\nset tics textcolor '" COLOUR_INK "'\n"
             "set grid linecolor '" COLOUR_LINE "'\n"
             "set logscale x 2\nset logscale y\nset xtics 1,8\nset format x '%%.0b %%BB'\nset "
