@@ -16,8 +16,8 @@ set tics nomirror textcolor rgb colour("ink")
 set datafile separator ","
 set title combination . ", bytes of one operand per second"
 set logscale x 2
-set format x "%.0b%BB"
-set xlabel "bytes"
+set xtics ("64 B" 64, "512 B" 512, "4 KiB" 4096, "32 KiB" 32768, "256 KiB" 262144, \
+           "2 MiB" 2097152, "16 MiB" 16777216, "128 MiB" 134217728)
 set ylabel "GB/s"
 set yrange [0:*]
 set grid linecolor rgb colour("line")

@@ -246,6 +246,18 @@ static void picture_curve(const struct cell *c, int series, FILE *to)
     quoted(title, to);
 }
 
+/* Along the x axis: 1 B, 8 B, 64 B ... 512 GiB, as far as there are figures. */
+static void picture_sizes(FILE *to)
+{
+    static const char *const unit[] = { "B", "KiB", "MiB", "GiB" };
+
+    fputs("set xtics (", to);
+    for (int power = 0; power < 40; power += 3)
+        fprintf(to, "%s'%d %s' %.0f", power ? ", " : "", 1 << power % 10, unit[power / 10],
+                ldexp(1, power));
+    fputs(")\n", to);
+}
+
 /* A panel for each collective: the line of 1, and its series. */
 static void picture_panels(const struct cell *cells, int n, FILE *to)
 {
@@ -258,7 +270,7 @@ static void picture_panels(const struct cell *cells, int n, FILE *to)
         if (c->state != CELL_MEASURED || (before && series_order(before, c) == 0))
             continue;
         if (!before || before->problem.collective != c->problem.collective)
-            fprintf(to, "\nset title '%s'\nplot 1 with lines linecolor '" COLOUR_SOFT "' notitle",
+            fprintf(to, "\nset title '%s'\nplot 1 with lines notitle",
                     bench_collective_names[c->problem.collective]);
         picture_curve(c, series++, to);
         before = c;
@@ -319,23 +331,27 @@ void cells_picture(const struct provenance *p, const struct cell *cells, int n, 
     char title[400];
 
     fprintf(
-        to, "# made by collopt-bench\nset terminal %s size %d,%d background 'white'\nset output ",
+        to,
+        "# made by collopt-bench\nset terminal %s size %d,%d font 'DejaVu Sans,12' "
+        "background '" COLOUR_CARD "'\nset output ",
         svg ? "svg" : "pngcairo", width > LEAST_WIDTH ? width : LEAST_WIDTH, height * rows + 40);
     quoted(file, to);
     fprintf(to, "\n");
     picture_data(cells, n, to);
+    picture_sizes(to);
     fprintf(to,
-            "set linetype 1 linecolor '" COLOUR_CURVE1 "'\n"
-            "set linetype 2 linecolor '" COLOUR_CURVE2 "'\n"
-            "set linetype 3 linecolor '" COLOUR_CURVE3 "'\n"
-            "set linetype 4 linecolor '" COLOUR_CURVE4 "'\n"
-            "set linetype 5 linecolor '" COLOUR_CURVE5 "'\n"
-            "set linetype 6 linecolor '" COLOUR_CURVE6 "'\n"
-            "set linetype cycle 6\n"
-            "set border linecolor '" COLOUR_SOFT "'\nset tics textcolor '" COLOUR_INK "'\n"
+            "set linetype 1 linecolor '" COLOUR_SOFT "'\n"
+            "set linetype 2 linecolor '" COLOUR_CURVE1 "'\n"
+            "set linetype 3 linecolor '" COLOUR_CURVE2 "'\n"
+            "set linetype 4 linecolor '" COLOUR_CURVE3 "'\n"
+            "set linetype 5 linecolor '" COLOUR_CURVE4 "'\n"
+            "set linetype 6 linecolor '" COLOUR_CURVE5 "'\n"
+            "set linetype 7 linecolor '" COLOUR_CURVE6 "'\n"
+            "set linetype cycle 7\n"
+            "set border 3 linecolor '" COLOUR_SOFT "'\nset tics nomirror textcolor '" COLOUR_INK "'\n"
             "set grid linecolor '" COLOUR_LINE "'\n"
-            "set logscale x 2\nset logscale y\nset xtics 1,8\nset format x '%%.0b %%BB'\nset "
-            "xlabel 'bytes'\nset ylabel 'times faster'\n"
+            "set logscale x 2\nset logscale y\n"
+            "set ylabel 'times as fast'\n"
             "set key noenhanced %s font ',9'\nset title noenhanced\nset multiplot layout "
             "%d,%d title ",
             series > FEW ? "rmargin top vertical maxcols 1" : "below", rows, columns ? columns : 1);

@@ -71,21 +71,25 @@ static void axes(const struct tune_series *list, int n, const struct tune_option
     fputs(") noenhanced\n", to);
 }
 
+enum { LETTER = 7 };        /* pixels of one of the title, in a wide font */
+
 static void script(const struct tune_cells *all, const struct tune_options *o, FILE *to)
 {
     const struct tune_machine *m = &all->machine;
     struct tune_series *list;
     char title[400];
-    int n;
+    int n, width = 330 + 60 * o->sizes, least;
 
     list = tune_series(all, o, &n);
     snprintf(title, sizeof title,
              "time of the MPI library / time of collopt: %d ranks on %d node%s; %s", m->ranks,
              m->nodes, m->nodes == 1 ? "" : "s", m->abouts ? m->about[0] : "");
+    least = LETTER * (int)strlen(title) + 2 * LETTER;
     fprintf(to,
-            "# made by collopt-tune\nset terminal %s size %d,%d background 'white'\nset output ",
-            strcmp(strrchr(o->picture, '.'), ".svg") == 0 ? "svg" : "pngcairo", 330 + 60 * o->sizes,
-            130 + 30 * n);
+            "# made by collopt-tune\nset terminal %s size %d,%d font 'DejaVu Sans,12' "
+            "background '" COLOUR_CARD "'\nset output ",
+            strcmp(strrchr(o->picture, '.'), ".svg") == 0 ? "svg" : "pngcairo",
+            width > least ? width : least, 130 + 30 * n);
     quoted(o->picture, to);
     fputs("\nset title ", to);
     quoted(title, to);
