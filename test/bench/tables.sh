@@ -34,6 +34,18 @@ for picture in "$COLLOPT_SOURCE"/doc/pictures/*.svg; do
         fail "nobody notices that $picture is old"
 done
 
+# All have their colours from one list.
+other_colours()         # DIRECTORY: those that the list does not have
+{
+    grep -rIhoE '#[0-9a-f]{6}\b' "$1/bench" "$1/tools" "$1/doc/sphinx" | sort -u |
+        grep -vF "$(grep -oE '#[0-9a-f]{6}\b' "$1/tools/python/colours.txt" | sort -u)"
+}
+found=$(other_colours "$COLLOPT_SOURCE")
+[ -z "$found" ] || fail "colours that tools/python/colours.txt does not have: $found"
+sed -i 's/#0b63a8/#0b63a9/g' "$work/changed/tools/python/colours.txt"
+echo 'fill: #0b63a8' >"$work/changed/bench/another.css"
+[ "$(other_colours "$work/changed")" = '#0b63a8' ] || fail 'a colour of its own is not noticed'
+
 # The cells of the overview are read back: a size that a row lacks stands for the next larger one,
 # what is slower is told apart.
 cat >"$work/some.csv" <<'EOF'
