@@ -14,6 +14,14 @@ size_t collopt_preset_by(const struct collopt_problem *p)
     return 0;
 }
 
+/* Nodes may have different numbers of ranks, where blocks are alike. */
+enum collopt_collective collopt_between(const struct collopt_problem *p)
+{
+    return collopt_scatters(p) ? COLLOPT_REDUCE_SCATTER
+        : collopt_is_prefix(p) ? COLLOPT_EXSCAN
+                               : p->collective;
+}
+
 int collopt_node_of(const struct collopt_problem *p, int rank)
 {
     return p->topology->nodes == 1 ? 0 : p->topology->node[rank];
@@ -219,4 +227,39 @@ void collopt_broadcast(struct collopt_schedule *s, const int *member, int ranks,
             collopt_round(s);
             collopt_send(s, member[(v + w + root) % ranks], what);
         }
+}
+
+void collopt_hand_out(struct collopt_schedule *s, const struct collopt_groups *g, int n, int parts,
+                      int place)
+{
+    const int *mate = collopt_mates(g);
+    struct collopt_block own = block(parts, mate[g->local], 1);
+
+    collopt_round(s);
+    if (g->local >= n) {
+        collopt_receive(s, mate[g->local % n], out(own));
+        return;
+    }
+    for (int i = g->local + n; i < g->ranks; i += n)
+        collopt_send(s, mate[i], at(place, block(parts, mate[i], 1)));
+    if (place != COLLOPT_OUT)
+        collopt_copy(s, out(own), at(place, own));
+}
+
+int collopt_place_before(struct collopt_schedule *s, const struct collopt_problem *p,
+                         const struct collopt_groups *g)
+{
+    bool more = p->collective == COLLOPT_SCAN || g->local > 0;
+
+    return g->node > 0 && more ? collopt_vector_slot(s, whole()) : COLLOPT_OUT;
+}
+
+void collopt_add_before(struct collopt_schedule *s, const struct collopt_problem *p,
+                        const struct collopt_groups *g, int place)
+{
+    if (place != COLLOPT_OUT)
+        collopt_combine(s, out(whole()), at(place, whole()),
+                        g->ranks > 1 ? out(whole()) : in(whole()));
+    else if (g->ranks == 1 && g->node == 0 && p->collective == COLLOPT_SCAN)
+        collopt_copy(s, out(whole()), in(whole()));
 }

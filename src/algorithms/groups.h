@@ -32,6 +32,12 @@ static inline const int *collopt_members(const struct collopt_groups *g, int nod
     return g->member + g->start[node];
 }
 
+/* Those of this rank's node. */
+static inline const int *collopt_mates(const struct collopt_groups *g)
+{
+    return collopt_members(g, g->node);
+}
+
 static inline int collopt_node_ranks(const struct collopt_groups *g, int node)
 {
     return g->start[node + 1] - g->start[node];
@@ -53,6 +59,9 @@ static inline bool collopt_groups_serve(const struct collopt_problem *p)
 {
     return !p->topology->scattered || (p->commutative && !collopt_is_prefix(p));
 }
+
+/* What the groups do with one another's results to make P's collective. */
+enum collopt_collective collopt_between(const struct collopt_problem *p);
 
 /* The node of RANK, and its number among the node's. */
 int collopt_node_of(const struct collopt_problem *p, int rank);
@@ -121,5 +130,18 @@ static inline int collopt_packed_segments(int packed, int which)
  * there. */
 void collopt_broadcast(struct collopt_schedule *s, const int *member, int ranks, int index,
                        int root, struct collopt_region what);
+/* The first N ranks of the node have in PLACE the parts of PARTS that every N-th rank from them on
+ * is to get, and give them theirs. */
+void collopt_hand_out(struct collopt_schedule *s, const struct collopt_groups *g, int n, int parts,
+                      int place);
+
+/* Scan and Exscan: where the total of all nodes before this one is to be: OUT, if that is the
+ * result, or there is none. */
+int collopt_place_before(struct collopt_schedule *s, const struct collopt_problem *p,
+                         const struct collopt_groups *g);
+/* The result from that total, in PLACE, and from the prefix in the node, which is in OUT on nodes
+ * of several ranks. */
+void collopt_add_before(struct collopt_schedule *s, const struct collopt_problem *p,
+                        const struct collopt_groups *g, int place);
 
 #endif

@@ -42,13 +42,10 @@ static struct collopt_task node_task(const struct collopt_problem *p)
 
 static struct collopt_task net_task(const struct collopt_problem *p)
 {
-    enum collopt_collective c = collopt_scatters(p) ? COLLOPT_REDUCE_SCATTER
-        : p->collective == COLLOPT_SCAN     ? COLLOPT_EXSCAN
-                                            : p->collective;
     int nodes = p->topology->nodes;
 
-    return (struct collopt_task){ c, nodes, nodes, lanes_of(p), collopt_node_of(p, p->root),
-                                  lanes_of(p) };
+    return (struct collopt_task){ collopt_between(p), nodes, nodes, lanes_of(p),
+                                  collopt_node_of(p, p->root), lanes_of(p) };
 }
 
 /* Whole vectors inside a node: Scan and Exscan. */
@@ -170,11 +167,6 @@ static bool in_lane(const struct lanes *l)
     return l->g.local < l->count;
 }
 
-static const int *mates_here(const struct lanes *l)
-{
-    return collopt_members(&l->g, l->g.node);
-}
-
 /* The share of a rank of this node, in PLACE. */
 static struct collopt_region share(const struct lanes *l, int place, int local)
 {
@@ -185,7 +177,7 @@ static struct collopt_region share(const struct lanes *l, int place, int local)
 static void inside(const struct lanes *l, int to)
 {
     struct collopt_phase phase = { .ranks = l->g.ranks, .index = l->g.local, .whole = whole(),
-                                   .member = mates_here(l), .in = COLLOPT_IN, .out = to,
+                                   .member = collopt_mates(&l->g), .in = COLLOPT_IN, .out = to,
                                    .part = l->list, .first = l->first };
 
     collopt_phase(l->s, l->p, &phase, &l->node);
@@ -194,7 +186,7 @@ static void inside(const struct lanes *l, int to)
 /* A lane's rank collects the shares of its part in PLACE, or gives them back. */
 static void collect(const struct lanes *l, int place, bool back)
 {
-    const int *member = mates_here(l);
+    const int *member = collopt_mates(&l->g);
     int lane = l->g.local % l->count;
 
     collopt_round(l->s);
@@ -235,7 +227,7 @@ static int node_part(struct lanes *l, int result)
 /* The ranks of the node tell one another their shares of what is in PLACE, the next ones first. */
 static void gather_all(const struct lanes *l, int place)
 {
-    const int *member = mates_here(l);
+    const int *member = collopt_mates(&l->g);
     int n = l->g.ranks, me = l->g.local;
 
     collect(l, place, true);
@@ -248,26 +240,10 @@ static void gather_all(const struct lanes *l, int place)
     }
 }
 
-static void build_allreduce(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
-{
-    struct lanes l;
-
-    if (begin(&l, s, p, rank)) {
-        int sum = node_part(&l, COLLOPT_OUT);
-
-        if (in_lane(&l) && l.g.nodes > 1)
-            between(&l, sum, COLLOPT_OUT);
-        else if (sum == COLLOPT_IN)
-            collopt_copy(s, out(whole()), in(whole()));
-        gather_all(&l, COLLOPT_OUT);
-    }
-    end(&l);
-}
-
 /* The lanes end on the root's node, whose ranks give their parts to the root. */
 static void gather_to_root(const struct lanes *l, int place)
 {
-    const int *member = mates_here(l);
+    const int *member = collopt_mates(&l->g);
     int root = l->p->root, me = member[l->g.local];
 
     if (l->g.node != collopt_node_of(l->p, root))
@@ -280,22 +256,24 @@ static void gather_to_root(const struct lanes *l, int place)
             collopt_receive(l->s, member[i], out(part(l, i)));
 }
 
-static void build_reduce(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
+/* Allreduce and Reduce. */
+static void build(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
 {
+    bool reduce = p->collective == COLLOPT_REDUCE;
     struct lanes l;
 
     if (begin(&l, s, p, rank)) {
         bool ends_here = l.g.node == collopt_node_of(p, p->root);
         int result = COLLOPT_OUT, sum;
 
-        if (in_lane(&l) && rank != p->root && ends_here)
+        if (reduce && in_lane(&l) && rank != p->root && ends_here)
             result = collopt_vector_slot(s, part(&l, l.g.local));
         sum = node_part(&l, result);
         if (in_lane(&l) && l.g.nodes > 1)
             between(&l, sum, result);
         else if (sum == COLLOPT_IN)
             collopt_copy(s, out(whole()), in(whole()));
-        gather_to_root(&l, result);
+        (reduce ? gather_to_root : gather_all)(&l, result);
     }
     end(&l);
 }
@@ -305,7 +283,7 @@ static void build_reduce(struct collopt_schedule *s, const struct collopt_proble
 static void scan_inside(const struct lanes *l)
 {
     struct collopt_phase phase = { .ranks = l->g.ranks, .index = l->g.local, .whole = whole(),
-                                   .member = mates_here(l), .in = COLLOPT_IN, .out = COLLOPT_OUT };
+                                   .member = collopt_mates(&l->g), .in = COLLOPT_IN, .out = COLLOPT_OUT };
 
     if (l->g.ranks == 1)
         return;
@@ -329,37 +307,16 @@ static void prefix_of_nodes(struct lanes *l, int place)
         gather_all(l, place);
 }
 
-static void build_scan(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
+static void build_prefix(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
 {
     struct lanes l;
 
     if (begin(&l, s, p, rank)) {
-        int before = l.g.node > 0 ? collopt_vector_slot(s, whole()) : COLLOPT_OUT;
+        int before = collopt_place_before(s, p, &l.g);
 
         scan_inside(&l);
         prefix_of_nodes(&l, before);
-        if (l.g.node > 0)
-            collopt_combine(s, out(whole()), at(before, whole()),
-                            l.g.ranks > 1 ? out(whole()) : in(whole()));
-        else if (l.g.ranks == 1)
-            collopt_copy(s, out(whole()), in(whole()));
-    }
-    end(&l);
-}
-
-/* The first rank of a node has nothing before it in the node: what was before the node is its
- * result. */
-static void build_exscan(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
-{
-    struct lanes l;
-
-    if (begin(&l, s, p, rank)) {
-        int before = l.g.node > 0 && l.g.local > 0 ? collopt_vector_slot(s, whole()) : COLLOPT_OUT;
-
-        scan_inside(&l);
-        prefix_of_nodes(&l, before);
-        if (before != COLLOPT_OUT)
-            collopt_combine(s, out(whole()), at(before, whole()), out(whole()));
+        collopt_add_before(s, p, &l.g, before);
     }
     end(&l);
 }
@@ -420,23 +377,6 @@ static void list_by_nodes(struct lanes *l, int parts)
     l->first[l->g.nodes] = n;
 }
 
-/* From a lane's rank to the others that it serves on its node. */
-static void hand_out(const struct lanes *l, int parts, int from)
-{
-    const int *member = mates_here(l);
-    int me = l->g.local;
-
-    collopt_round(l->s);
-    if (!in_lane(l)) {
-        collopt_receive(l->s, member[me % l->count], out(block(parts, member[me], 1)));
-        return;
-    }
-    for (int i = me + l->count; i < l->g.ranks; i += l->count)
-        collopt_send(l->s, member[i], at(from, block(parts, member[i], 1)));
-    if (from != COLLOPT_OUT)
-        collopt_copy(l->s, out(block(parts, member[me], 1)), at(from, block(parts, member[me], 1)));
-}
-
 static void build_reduce_scatter(struct collopt_schedule *s, const struct collopt_problem *p,
                                  int rank)
 {
@@ -463,7 +403,7 @@ static void build_reduce_scatter(struct collopt_schedule *s, const struct collop
             phase.out = have;
             collopt_phase(s, p, &phase, &l.net);
         }
-        hand_out(&l, parts, have);
+        collopt_hand_out(s, &l.g, l.count, parts, have);
     }
     end(&l);
 }
@@ -533,12 +473,12 @@ static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
     COLLOPT_INNER("own", collective_, own_preset, "the algorithm of whole vectors inside nodes")
 
 const struct collopt_algorithm collopt_reduce_lanes = {
-    LANES(build_reduce), .collective = COLLOPT_REDUCE,
+    LANES(build), .collective = COLLOPT_REDUCE,
     .parameter = { PARAMETERS(COLLOPT_REDUCE), COLLOPT_BY },
 };
 
 const struct collopt_algorithm collopt_allreduce_lanes = {
-    LANES(build_allreduce), .collective = COLLOPT_ALLREDUCE,
+    LANES(build), .collective = COLLOPT_ALLREDUCE,
     .parameter = { PARAMETERS(COLLOPT_ALLREDUCE), COLLOPT_BY },
 };
 
@@ -546,11 +486,11 @@ COLLOPT_SCATTER_AND_BLOCK(lanes,
     LANES(build_reduce_scatter), .parameter = { PARAMETERS(COLLOPT_REDUCE_SCATTER), COLLOPT_BY });
 
 const struct collopt_algorithm collopt_scan_lanes = {
-    LANES(build_scan), .collective = COLLOPT_SCAN,
+    LANES(build_prefix), .collective = COLLOPT_SCAN,
     .parameter = { PARAMETERS(COLLOPT_EXSCAN), OWN(COLLOPT_SCAN), COLLOPT_BY },
 };
 
 const struct collopt_algorithm collopt_exscan_lanes = {
-    LANES(build_exscan), .collective = COLLOPT_EXSCAN,
+    LANES(build_prefix), .collective = COLLOPT_EXSCAN,
     .parameter = { PARAMETERS(COLLOPT_EXSCAN), OWN(COLLOPT_EXSCAN), COLLOPT_BY },
 };

@@ -34,14 +34,10 @@ static struct collopt_task node_task(const struct collopt_problem *p)
 
 static struct collopt_task net_task(const struct collopt_problem *p)
 {
-    enum collopt_collective c = p->collective;
+    int nodes = p->topology->nodes;
 
-    if (c == COLLOPT_SCAN)
-        c = COLLOPT_EXSCAN;
-    if (c == COLLOPT_REDUCE_SCATTER_BLOCK)      /* nodes may have different numbers of ranks */
-        c = COLLOPT_REDUCE_SCATTER;
-    return (struct collopt_task){ c, p->topology->nodes,          p->topology->nodes,
-                                  1, collopt_node_of(p, p->root), 1 };
+    return (struct collopt_task){ collopt_between(p), nodes, nodes, 1, collopt_node_of(p, p->root),
+                                  1 };
 }
 
 static size_t node_preset(const struct collopt_problem *p)
@@ -122,8 +118,8 @@ static bool leads(const struct hierarchy *h)
 static void inside(const struct hierarchy *h, int from, int to)
 {
     struct collopt_phase phase = { .ranks = h->g.ranks, .index = h->g.local, .root = h->lead,
-                                   .whole = whole(), .member = collopt_members(&h->g, h->g.node),
-                                   .in = from, .out = to };
+                                   .whole = whole(), .member = collopt_mates(&h->g), .in = from,
+                                   .out = to };
 
     collopt_phase(h->s, h->p, &phase, &h->node);
 }
@@ -139,7 +135,7 @@ static void between(const struct hierarchy *h, int from, int to)
 
 static void broadcast(const struct hierarchy *h, int place)
 {
-    collopt_broadcast(h->s, collopt_members(&h->g, h->g.node), h->g.ranks, h->g.local, h->lead,
+    collopt_broadcast(h->s, collopt_mates(&h->g), h->g.ranks, h->g.local, h->lead,
                       at(place, whole()));
 }
 
@@ -169,24 +165,15 @@ static void total(const struct hierarchy *h)
         collopt_copy(h->s, out(whole()), at(sum, whole()));
 }
 
-static void build_reduce(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
+static void build(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
 {
     struct hierarchy h;
 
     if (!begin(&h, s, p, rank))
         return;
     total(&h);
-    end(&h);
-}
-
-static void build_allreduce(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
-{
-    struct hierarchy h;
-
-    if (!begin(&h, s, p, rank))
-        return;
-    total(&h);
-    broadcast(&h, COLLOPT_OUT);
+    if (p->collective == COLLOPT_ALLREDUCE)
+        broadcast(&h, COLLOPT_OUT);
     end(&h);
 }
 
@@ -204,27 +191,10 @@ static void share_between(const struct hierarchy *h, int sum, int result,
     collopt_phase(h->s, h->p, &phase, &h->net);
 }
 
-/* The leader hands out what lies in FROM. */
-static void share_inside(const struct hierarchy *h, int from, const struct collopt_block *mine)
-{
-    const int *member = collopt_members(&h->g, h->g.node);
-
-    collopt_round(h->s);
-    if (!leads(h)) {
-        collopt_receive(h->s, member[h->lead], out(mine[h->g.local]));
-        return;
-    }
-    for (int i = 0; i < h->g.ranks; i++)
-        if (i != h->lead)
-            collopt_send(h->s, member[i], at(from, mine[i]));
-    if (from != COLLOPT_OUT)
-        collopt_copy(h->s, out(mine[h->lead]), at(from, mine[h->lead]));
-}
-
 /* A node's parts: in one block where its ranks follow one another. */
 static int slot_for_node(const struct hierarchy *h, int parts)
 {
-    int first = collopt_members(&h->g, h->g.node)[0];
+    int first = collopt_mates(&h->g)[0];
 
     return collopt_vector_slot(h->s,
                                h->p->topology->scattered ? whole()
@@ -251,7 +221,7 @@ static void build_reduce_scatter(struct collopt_schedule *s, const struct collop
             share_between(&h, have, shared, list);
             have = shared;
         }
-        share_inside(&h, have, list + h.g.start[h.g.node]);
+        collopt_hand_out(s, &h.g, 1, parts, have);
         end(&h);
     }
     free(list);
@@ -269,46 +239,24 @@ static void prefix_of_nodes(const struct hierarchy *h, int total, int place)
         broadcast(h, place);
 }
 
-static void build_scan(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
+/* An Exscan's total has the last rank's own vector in it. */
+static void build_prefix(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
 {
     struct hierarchy h;
-    int before = COLLOPT_OUT;
+    int sum, before;
 
     if (!begin(&h, s, p, rank))
         return;
+    sum = h.g.ranks > 1 ? COLLOPT_OUT : COLLOPT_IN;
     if (h.g.ranks > 1)
         inside(&h, COLLOPT_IN, COLLOPT_OUT);
-    if (h.g.node > 0)
-        before = collopt_vector_slot(s, whole());
-    prefix_of_nodes(&h, h.g.ranks > 1 ? COLLOPT_OUT : COLLOPT_IN, before);
-    if (h.g.node > 0)
-        collopt_combine(s, out(whole()), at(before, whole()),
-                        h.g.ranks > 1 ? out(whole()) : in(whole()));
-    else if (h.g.ranks == 1)
-        collopt_copy(s, out(whole()), in(whole()));
-    end(&h);
-}
-
-/* The first rank of a node has nothing before it in the node: what was before the node is its
- * result. */
-static void build_exscan(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
-{
-    struct hierarchy h;
-    int before = COLLOPT_OUT, sum = COLLOPT_IN;
-
-    if (!begin(&h, s, p, rank))
-        return;
-    if (h.g.ranks > 1)
-        inside(&h, COLLOPT_IN, COLLOPT_OUT);
-    if (h.g.node > 0 && h.g.local > 0)
-        before = collopt_vector_slot(s, whole());
-    if (leads(&h) && h.g.ranks > 1 && h.g.nodes > 1) {
+    before = collopt_place_before(s, p, &h.g);
+    if (p->collective == COLLOPT_EXSCAN && leads(&h) && h.g.ranks > 1 && h.g.nodes > 1) {
         sum = collopt_vector_slot(s, whole());
         collopt_combine(s, at(sum, whole()), out(whole()), in(whole()));
     }
     prefix_of_nodes(&h, sum, before);
-    if (before != COLLOPT_OUT)
-        collopt_combine(s, out(whole()), at(before, whole()), out(whole()));
+    collopt_add_before(s, p, &h.g, before);
     end(&h);
 }
 
@@ -355,12 +303,12 @@ static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
     COLLOPT_INNER("net", net_, net_preset, "the algorithm between their leaders"), COLLOPT_BY
 
 const struct collopt_algorithm collopt_reduce_leader = {
-    LEADER(build_reduce), .collective = COLLOPT_REDUCE,
+    LEADER(build), .collective = COLLOPT_REDUCE,
     .parameter = { PARAMETERS(COLLOPT_REDUCE, COLLOPT_REDUCE) },
 };
 
 const struct collopt_algorithm collopt_allreduce_leader = {
-    LEADER(build_allreduce), .collective = COLLOPT_ALLREDUCE,
+    LEADER(build), .collective = COLLOPT_ALLREDUCE,
     .parameter = { PARAMETERS(COLLOPT_REDUCE, COLLOPT_ALLREDUCE) },
 };
 
@@ -369,11 +317,11 @@ COLLOPT_SCATTER_AND_BLOCK(leader,
     .parameter = { PARAMETERS(COLLOPT_REDUCE, COLLOPT_REDUCE_SCATTER) });
 
 const struct collopt_algorithm collopt_scan_leader = {
-    LEADER(build_scan), .collective = COLLOPT_SCAN,
+    LEADER(build_prefix), .collective = COLLOPT_SCAN,
     .parameter = { PARAMETERS(COLLOPT_SCAN, COLLOPT_EXSCAN) },
 };
 
 const struct collopt_algorithm collopt_exscan_leader = {
-    LEADER(build_exscan), .collective = COLLOPT_EXSCAN,
+    LEADER(build_prefix), .collective = COLLOPT_EXSCAN,
     .parameter = { PARAMETERS(COLLOPT_EXSCAN, COLLOPT_EXSCAN) },
 };

@@ -152,8 +152,8 @@ static int rank_at(const struct exchange *x, int node, int local)
 static void inside(const struct exchange *x, int ranks, int from, int to)
 {
     struct collopt_phase phase = { .ranks = ranks, .index = x->g.local, .whole = whole(),
-                                   .member = collopt_members(&x->g, x->g.node), .in = from,
-                                   .out = to, .again = true };
+                                   .member = collopt_mates(&x->g), .in = from, .out = to,
+                                   .again = true };
 
     collopt_phase(x->s, x->p, &phase, &x->node);
 }
@@ -286,24 +286,6 @@ static void hand_out(const struct exchange *x, int n)
     free(member);
 }
 
-/* In a Reduce_scatter each of the others gets only its part. */
-static void hand_out_parts(const struct exchange *x, int n)
-{
-    struct collopt_block mine = block(x->parts, rank_at(x, x->g.node, x->g.local), 1);
-
-    collopt_round(x->s);
-    if (x->g.local >= n) {
-        collopt_receive(x->s, rank_at(x, x->g.node, x->g.local % n), out(mine));
-        return;
-    }
-    for (int i = x->g.local + n; i < x->g.ranks; i += n) {
-        int rank = rank_at(x, x->g.node, i);
-
-        collopt_send(x->s, rank, at(x->result, block(x->parts, rank, 1)));
-    }
-    collopt_copy(x->s, out(mine), at(x->result, mine));
-}
-
 static void between(struct exchange *x)
 {
     const struct levels *l = &x->levels;
@@ -318,7 +300,7 @@ static void between(struct exchange *x)
     if (!collopt_scatters(x->p))
         hand_out(x, last);
     else
-        hand_out_parts(x, last);
+        collopt_hand_out(x->s, &x->g, last, x->parts, x->result);
 }
 
 static void build(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
@@ -341,7 +323,7 @@ static void build(struct collopt_schedule *s, const struct collopt_problem *p, i
     if (x.g.nodes > 1)
         between(&x);
     else if (collopt_scatters(p))
-        hand_out_parts(&x, x.g.ranks);
+        collopt_hand_out(s, &x.g, x.g.ranks, x.parts, x.result);
     collopt_groups_free(&x.g);
 }
 

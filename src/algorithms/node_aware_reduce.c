@@ -180,7 +180,7 @@ static void sum_of_node(struct descent *x)
 {
     int to = place_for(x, x->g.local, 1);
 
-    inside(x, collopt_members(&x->g, x->g.node), x->g.ranks, x->g.local, home(x, x->g.node, 1),
+    inside(x, collopt_mates(&x->g), x->g.ranks, x->g.local, home(x, x->g.node, 1),
            COLLOPT_IN, to);
     x->have = to;
 }
