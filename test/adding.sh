@@ -25,10 +25,14 @@ has()                   # PATTERN WHAT
 
 mkdir -p "$work/src/algorithms"
 cp -r "$source"/src/algorithms/*.[ch] "$source/src/algorithms/algorithms.mk" "$work/src/algorithms"
-sed 's/recursive_multiplying/scratch/g; s/scan_multiplying/scan_scratch/g' \
+sed -e 's/recursive_multiplying/scratch/g; s/scan_multiplying/scan_scratch/g' \
+    -e '/^const .* collopt_scan_recursive_doubling/,/^};/d' \
     "$source/src/algorithms/scan_multiplying.c" >"$work/src/algorithms/scratch.c"
-sed -i 's|src/algorithms/scan_multiplying\.c|src/algorithms/scratch.c|' \
+sed -i 's|.*src/algorithms/scan_multiplying\.c.*|&\n\tsrc/algorithms/scratch.c \\|' \
     "$work/src/algorithms/algorithms.mk"
+# not in the registry for now
+sed -i '/^COLLOPT_SCAN_AND_EXSCAN(recursive_multiplying/d' \
+    "$work/src/algorithms/scan_multiplying.c"
 
 # ---- the rule of the registry makes the list and the programs that use the new algorithm ----
 
@@ -96,9 +100,7 @@ if [ -n "$(value test_unit_test_schedules_OBJECTS)" ]; then
     has '^100%: Checks: 1,' 'the proof'
     ./test_model exscan scratch >out 2>&1 || { cat out; fail "rounds and bytes: status $?"; }
     ./test_earns >out 2>&1 || { cat out; fail "its place: status $?"; }
-    sed 's/.*src\/algorithms\/scratch\.c.*/&\n\tsrc\/algorithms\/scan_multiplying.c \\/' \
-        src/algorithms/algorithms.mk >both.mk
-    mv both.mk src/algorithms/algorithms.mk
+    cp "$source/src/algorithms/scan_multiplying.c" src/algorithms
     make -s "$registry" && compiled "$registry"
     program test/unit/test_earns "$tests"
     ./test_earns >out 2>&1 && fail 'a copy of another algorithm earns its place'

@@ -251,6 +251,9 @@ enum { COLLOPT_MOST_SEGMENTS = 256 };
 /* The segment that minimizes (hops + S) (alpha + PER_BYTE * BYTES / S), in bytes, a power of
  * two. */
 size_t collopt_preset_segment(const struct collopt_problem *p, double hops, double bytes);
+/* Of whole vectors, along all ranks and up a tree. */
+size_t collopt_preset_segment_chain(const struct collopt_problem *p);
+size_t collopt_preset_segment_tree(const struct collopt_problem *p);
 /* The value from LEAST to MOST for value[PARAMETER] of A that is fastest by the model; of
  * equals, the smallest. */
 size_t collopt_preset_by_model(const struct collopt_algorithm *a, const struct collopt_problem *p,

@@ -20,11 +20,6 @@ static void build(struct collopt_schedule *s, const struct collopt_problem *p, i
     }
 }
 
-static size_t segment(const struct collopt_problem *p)
-{
-    return collopt_preset_segment(p, log2_ceil(p->ranks), vector_bytes(p));
-}
-
 /* Children of the node with the most. */
 static int children(int below, int above)
 {
@@ -49,6 +44,6 @@ const struct collopt_algorithm collopt_reduce_binary_tree = {
     .name = "binary_tree",
     .summary = "pipelined balanced tree in rank order, any root; medium vectors",
     .collective = COLLOPT_REDUCE, .order = COLLOPT_IN_ORDER, .source = "folklore",
-    .parameter = { COLLOPT_SEGMENT(segment) }, .segments = collopt_segments, .traffic = traffic,
-    .build = build,
+    .parameter = { COLLOPT_SEGMENT(collopt_preset_segment_tree) }, .segments = collopt_segments,
+    .traffic = traffic, .build = build,
 };

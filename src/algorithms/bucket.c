@@ -250,19 +250,10 @@ static struct strand strand(const struct collopt_problem *p, const struct collop
     return w;
 }
 
-static int rounds(const struct collopt_grid *g)
-{
-    int n = 0;
-
-    for (int d = 0; d < g->sides; d++)
-        n += g->side[d] - 1;
-    return n;
-}
-
 static void go(struct collopt_schedule *s, const struct collopt_grid *g, int strands,
                struct strand *w, bool back)
 {
-    int n = rounds(g);
+    int n = collopt_grid_hops(g);
 
     for (int t = 0; t < (back ? 2 * n : n); t++) {
         collopt_round(s);
@@ -325,11 +316,6 @@ static void build_mesh_in_order(struct collopt_schedule *s, const struct collopt
 
 /* ---- traffic --------------------------------------------------------------------------------- */
 
-static bool usable(const struct collopt_problem *p)
-{
-    return collopt_grid_fits(p, 0);
-}
-
 /* Round a ring that is none the last one sends to the first all along the line. */
 static void traffic(const struct collopt_problem *p, enum form form, struct collopt_traffic *t)
 {
@@ -373,7 +359,7 @@ static void traffic_mesh_in_order(const struct collopt_problem *p, struct collop
 }
 
 #define ON_GRID \
-    .parameter = { COLLOPT_DIMS(collopt_preset_sides) }, .usable = usable, \
+    .parameter = { COLLOPT_DIMS(collopt_preset_sides) }, .usable = collopt_grid_fits, \
     .unfit = COLLOPT_GRID_UNFIT
 
 COLLOPT_ALLREDUCE_AND_SCATTER(bucket,

@@ -45,11 +45,6 @@ static void build(struct collopt_schedule *s, const struct collopt_problem *p, i
     }
 }
 
-static size_t segment(const struct collopt_problem *p)
-{
-    return collopt_preset_segment(p, p->ranks, vector_bytes(p));
-}
-
 /* Up, and for Allreduce as far back, with one hop more for what comes from both sides at the same
  * time; for each further segment MESSAGES in and out. */
 static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
@@ -72,5 +67,5 @@ static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
 COLLOPT_REDUCE_AND_ALLREDUCE(chain,
     .name = "chain", .order = COLLOPT_IN_ORDER, .source = "folklore",
     .summary = "pipelined chain from both ends to the root, and back; very long vectors, few ranks",
-    .parameter = { COLLOPT_SEGMENT(segment) }, .segments = collopt_segments, .traffic = traffic,
-    .build = build);
+    .parameter = { COLLOPT_SEGMENT(collopt_preset_segment_chain) }, .segments = collopt_segments,
+    .traffic = traffic, .build = build);

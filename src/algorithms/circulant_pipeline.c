@@ -219,11 +219,6 @@ static void build(struct collopt_schedule *s, const struct collopt_problem *p, i
     reduce(s, &t, p->root, collopt_partition(s, p->segments));
 }
 
-static size_t segment(const struct collopt_problem *p)
-{
-    return collopt_preset_segment(p, log2_ceil(p->ranks), vector_bytes(p));
-}
-
 static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
 {
     int skip[COLLOPT_SKIPS], q = collopt_skips(p->ranks, skip);
@@ -244,6 +239,6 @@ const struct collopt_algorithm collopt_reduce_circulant_pipeline = {
     .summary = "blocks pipelined through a circulant graph, fewest rounds; long vectors",
     .collective = COLLOPT_REDUCE, .order = COLLOPT_COMMUTATIVE,
     .source = "Traeff, arXiv 2205.10072 and 2312.11236; rule for the receive table: collopt",
-    .parameter = { COLLOPT_SEGMENT(segment) }, .segments = collopt_segments, .traffic = traffic,
-    .build = build,
+    .parameter = { COLLOPT_SEGMENT(collopt_preset_segment_tree) }, .segments = collopt_segments,
+    .traffic = traffic, .build = build,
 };

@@ -121,11 +121,6 @@ static size_t segment(const struct collopt_problem *p)
     return collopt_preset_segment(p, collopt_square_side(p->ranks), vector_bytes(p));
 }
 
-static bool usable(const struct collopt_problem *p)
-{
-    return collopt_grid_fits(p, DIMS);
-}
-
 static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
 {
     struct collopt_grid g;
@@ -147,6 +142,6 @@ const struct collopt_algorithm collopt_reduce_mesh = {
     .summary = "pipelined chains along every dimension of a mesh, in rank order; long vectors",
     .collective = COLLOPT_REDUCE, .order = COLLOPT_IN_ORDER, .source = "folklore",
     .parameter = { COLLOPT_SEGMENT(segment), COLLOPT_DIMS(collopt_preset_sides) },
-    .segments = collopt_segments, .usable = usable, .unfit = COLLOPT_GRID_UNFIT,
-    .traffic = traffic, .build = build,
+    .segments = collopt_segments, .usable = collopt_grid_fits_second,
+    .unfit = COLLOPT_GRID_UNFIT, .traffic = traffic, .build = build,
 };

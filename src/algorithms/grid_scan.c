@@ -1,5 +1,5 @@
 /* Scan and Exscan over a grid of ranks: prefixes along its lines, of ranks, then of rows, then of
- * planes, segment by segment.
+ * planes, segment by segment. On one line of all ranks it is a pipelined chain.
  *
  * Along the last dimension, whose ranks are consecutive, sums of the ranks below travel up a line,
  * and sums of those above travel down it, so that all ranks of the line have its total. With that
@@ -13,7 +13,8 @@
  * slots of time, lest segments share links and all come late. Scratch: up to 2D - 2 vectors, and
  * three segments of each stream. In rank order, neighbours only. Use it on meshes and tori, for
  * vectors of middle length: shorter ones are faster by doubling, and very long ones, where
- * combining counts, in one chain. Folklore of meshes (prefixes of rows, then of row sums). */
+ * combining counts, in one chain (p-2 + S rounds of m/S, m sent and combined, three segments of
+ * scratch). Folklore of meshes (prefixes of rows, then of row sums), and of chains. */
 #include "config.h"
 
 #include "algorithm.h"
@@ -213,14 +214,13 @@ static void pass_segment(struct collopt_schedule *s, const struct way *w, struct
     }
 }
 
-static void build(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
+static void build_on(struct collopt_schedule *s, const struct collopt_problem *p, int rank,
+                     const struct collopt_grid *g)
 {
-    struct way w = { .inclusive = p->collective == COLLOPT_SCAN };
+    struct way w = { .inclusive = p->collective == COLLOPT_SCAN, .grid = *g };
     int partition = collopt_partition(s, p->segments), slots;
     bool slotted;
 
-    if (!collopt_grid(&w.grid, p->value[DIMS]))
-        return;
     find_neighbours(&w, rank);
     make_places(s, &w);
     find_slots(&w, rank);
@@ -237,16 +237,20 @@ static void build(struct collopt_schedule *s, const struct collopt_problem *p, i
         collopt_copy(s, out(whole()), in(whole()));
 }
 
-/* ---- traffic --------------------------------------------------------------------------------- */
-
-static int hops(const struct collopt_grid *g)
+static void build(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
 {
-    int n = 0;
+    struct collopt_grid g;
 
-    for (int d = 0; d < g->sides; d++)
-        n += g->side[d] - 1;
-    return n;
+    if (collopt_grid(&g, p->value[DIMS]))
+        build_on(s, p, rank, &g);
 }
+
+static void build_chain(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
+{
+    build_on(s, p, rank, &(struct collopt_grid){ 1, { p->ranks }, { 1 } });
+}
+
+/* ---- traffic --------------------------------------------------------------------------------- */
 
 static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
 {
@@ -268,6 +272,16 @@ static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
     collopt_pipeline(t, p->segments - 1, 1, 1, m);
 }
 
+static void traffic_chain(const struct collopt_problem *p, struct collopt_traffic *t)
+{
+    double segment = vector_bytes(p) / p->segments;
+    struct collopt_messages m = { .pattern = COLLOPT_ALONG, .distance = 1, .bytes = segment,
+                                  .combined = segment };
+
+    collopt_messages(t, p->ranks - 1, m);
+    collopt_pipeline(t, p->segments - 1, 1, 1, m);
+}
+
 /* ---- parameters ------------------------------------------------------------------------------ */
 
 /* With so many under way each pays for that part of its latency, which is as if there were so many
@@ -275,22 +289,21 @@ static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
 static size_t segment(const struct collopt_problem *p)
 {
     struct collopt_grid g;
+    int hops = collopt_grid(&g, collopt_preset_dims(p, 1)) ? collopt_grid_hops(&g) : p->ranks;
 
-    return collopt_preset_segment(
-        p,
-        COLLOPT_CHAIN_SLOTS * (collopt_grid(&g, collopt_preset_dims(p, 1)) ? hops(&g) : p->ranks),
-        vector_bytes(p));
+    return collopt_preset_segment(p, COLLOPT_CHAIN_SLOTS * hops, vector_bytes(p));
 }
 
-static bool usable(const struct collopt_problem *p)
-{
-    return collopt_grid_fits(p, DIMS);
-}
+COLLOPT_SCAN_AND_EXSCAN(chain,
+    .name = "chain", .summary = "pipelined chain up the ranks; very long vectors, few ranks",
+    .order = COLLOPT_IN_ORDER, .source = "folklore",
+    .parameter = { COLLOPT_SEGMENT(collopt_preset_segment_chain) }, .segments = collopt_segments,
+    .traffic = traffic_chain, .build = build_chain);
 
 COLLOPT_SCAN_AND_EXSCAN(mesh,
     .name = "mesh",
     .summary = "prefixes along every dimension of a mesh, pipelined; vectors of middle length",
     .order = COLLOPT_IN_ORDER, .source = "folklore",
     .parameter = { COLLOPT_SEGMENT(segment), COLLOPT_DIMS(collopt_preset_sides) },
-    .segments = collopt_segments, .usable = usable, .unfit = COLLOPT_GRID_UNFIT,
-    .traffic = traffic, .build = build);
+    .segments = collopt_segments, .usable = collopt_grid_fits_second,
+    .unfit = COLLOPT_GRID_UNFIT, .traffic = traffic, .build = build);

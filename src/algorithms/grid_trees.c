@@ -291,16 +291,9 @@ static size_t segment(const struct collopt_problem *p)
 static size_t segment_torus(const struct collopt_problem *p)
 {
     struct collopt_grid g = collopt_grid_proper(collopt_preset_dims(p, 1));
-    int hops = 1;
+    int trees = most(2 * g.sides, 1);
 
-    for (int d = 0; d < g.sides; d++)
-        hops += g.side[d] - 1;
-    return collopt_preset_segment(p, hops, vector_bytes(p) / most(2 * g.sides, 1));
-}
-
-static bool usable(const struct collopt_problem *p)
-{
-    return collopt_grid_fits(p, DIMS);
+    return collopt_preset_segment(p, collopt_grid_hops(&g) + 1, vector_bytes(p) / trees);
 }
 
 static void traffic(const struct collopt_problem *p, bool around, struct collopt_traffic *t)
@@ -342,8 +335,8 @@ static void traffic_torus(const struct collopt_problem *p, struct collopt_traffi
 }
 
 #define TREES_ON_GRID \
-    .order = COLLOPT_COMMUTATIVE, .segments = collopt_segments, .usable = usable, \
-    .unfit = COLLOPT_GRID_UNFIT, \
+    .order = COLLOPT_COMMUTATIVE, .segments = collopt_segments, \
+    .usable = collopt_grid_fits_second, .unfit = COLLOPT_GRID_UNFIT, \
     .source = "Edmonds, Combinatorial Algorithms (1973); Faraj et al., Hot Interconnects 2009; " \
               "for meshes: collopt"
 

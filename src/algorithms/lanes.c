@@ -283,7 +283,8 @@ static void build(struct collopt_schedule *s, const struct collopt_problem *p, i
 static void scan_inside(const struct lanes *l)
 {
     struct collopt_phase phase = { .ranks = l->g.ranks, .index = l->g.local, .whole = whole(),
-                                   .member = collopt_mates(&l->g), .in = COLLOPT_IN, .out = COLLOPT_OUT };
+                                   .member = collopt_mates(&l->g), .in = COLLOPT_IN,
+                                   .out = COLLOPT_OUT };
 
     if (l->g.ranks == 1)
         return;

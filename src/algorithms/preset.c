@@ -31,6 +31,16 @@ size_t collopt_preset_segment(const struct collopt_problem *p, double hops, doub
     return (size_t)segment;
 }
 
+size_t collopt_preset_segment_chain(const struct collopt_problem *p)
+{
+    return collopt_preset_segment(p, p->ranks, vector_bytes(p));
+}
+
+size_t collopt_preset_segment_tree(const struct collopt_problem *p)
+{
+    return collopt_preset_segment(p, log2_ceil(p->ranks), vector_bytes(p));
+}
+
 size_t collopt_preset_by_model(const struct collopt_algorithm *a, const struct collopt_problem *p,
                                int parameter, int least, int most)
 {

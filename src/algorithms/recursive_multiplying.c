@@ -1,5 +1,5 @@
 /* Recursive multiplying, also with mixed radices: on each level f ranks exchange all they have and
- * combine it alike.
+ * combine it alike. With radix 2 it is recursive doubling: in round k partners 2^k apart exchange.
  *
  * A level of radix f makes groups of w f neighbouring ranks out of groups of w: the f ranks at the
  * same place in the f groups send to one another, along lines of the machine's grid to the farthest
@@ -10,8 +10,8 @@
  * Cost: levels of f-1 messages, with folding two rounds and one m more. Scratch: up to 2 (radix-1)
  * vectors. In rank order.
  * Use it for short vectors where a rank's messages overlap (several rails, shared memory).
- * Recursive doubling generalised; Ruefenacht, Bull and Booth, EuroMPI 2016; the folding that keeps
- * rank order is ours. */
+ * Recursive doubling: folklore; Thakur, Rabenseifner and Gropp, IJHPCA 19 (2005). Generalised:
+ * Ruefenacht, Bull and Booth, EuroMPI 2016; the folding that keeps rank order is ours. */
 #include "config.h"
 
 #include "algorithm.h"
@@ -36,8 +36,10 @@ static struct collopt_levels levels_for(int ranks, int radix)
 
 static struct collopt_levels levels_of(const struct collopt_problem *p)
 {
+    int radix = most((int)p->value[RADIX], 2);          /* recursive doubling has no parameters */
+
     return p->value[RADICES] ? collopt_listed_levels(p->value[RADICES])
-                             : levels_for(p->ranks, (int)p->value[RADIX]);
+                             : levels_for(p->ranks, radix);
 }
 
 static int slots_of(const struct collopt_levels *all)
@@ -164,6 +166,14 @@ static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
                                                           .folded = p->ranks - all.ranks });
     }
 }
+
+const struct collopt_algorithm collopt_allreduce_recursive_doubling = {
+    .name = "recursive_doubling",
+    .summary = "whole vectors exchanged over doubling distances; short vectors",
+    .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_IN_ORDER,
+    .source = "folklore; Thakur, Rabenseifner and Gropp, IJHPCA 19 (2005)", .traffic = traffic,
+    .build = build,
+};
 
 const struct collopt_algorithm collopt_allreduce_recursive_multiplying = {
     .name = "recursive_multiplying",

@@ -8,9 +8,9 @@
  * is kept, and its own is added to what is sent.
  * Cost: rounds of f-1 messages, ceil(log_k p) rounds for radix k; in an Exscan one combine more for
  * each round but the last. Scratch: up to 2 (k-1) vectors, in an Exscan two more. In rank order.
- * Use it for short vectors where a rank's messages overlap: they take one latency together. Over
- * doubling distances: Hillis and Steele, Commun. ACM 29 (1986); with higher radices, as adders in
- * hardware: Gurkaynak, Leblebici, Chaouati and McGuinness, ISCAS 2000. */
+ * Use it for short vectors where a rank's messages overlap: they take one latency together. With
+ * radix 2 a Scan is recursive doubling: Hillis and Steele, Commun. ACM 29 (1986); with higher
+ * radices, as adders in hardware: Gurkaynak, Leblebici, Chaouati and McGuinness, ISCAS 2000. */
 #include "config.h"
 
 #include "algorithm.h"
@@ -20,6 +20,11 @@ struct level {
     int width, factor;
 };
 
+static int radix_of(const struct collopt_problem *p)
+{
+    return most((int)p->value[0], 2);   /* recursive doubling has no parameter */
+}
+
 /* The round in which windows of WIDTH grow. */
 static struct level level_of(int ranks, int radix, int width)
 {
@@ -28,7 +33,7 @@ static struct level level_of(int ranks, int radix, int width)
 
 static struct level first_level(const struct collopt_problem *p)
 {
-    return level_of(p->ranks, (int)p->value[0], 1);
+    return level_of(p->ranks, radix_of(p), 1);
 }
 
 static bool is_level(struct level l)
@@ -84,7 +89,7 @@ static void exchange(struct collopt_schedule *s, const struct collopt_topology *
 static void build_scan(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
 {
     struct collopt_region mine = in(whole());
-    struct turns tmp = { .slots = slots_of(p->ranks, (int)p->value[0]) };
+    struct turns tmp = { .slots = slots_of(p->ranks, radix_of(p)) };
 
     if (rank == 0)
         collopt_copy(s, out(whole()), mine);
@@ -103,7 +108,7 @@ static void build_scan(struct collopt_schedule *s, const struct collopt_problem 
 static void build_exscan(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
 {
     struct collopt_region with_own = in(whole());
-    struct turns tmp = { .slots = slots_of(p->ranks, (int)p->value[0]) }, sums = { .slots = 2 };
+    struct turns tmp = { .slots = slots_of(p->ranks, radix_of(p)) }, sums = { .slots = 2 };
     bool have = false;
 
     for (struct level l = first_level(p); is_level(l); l = next_level(l)) {
@@ -137,7 +142,7 @@ void collopt_traffic_scan_multiplying(struct collopt_traffic *t, int ranks, int 
 
 static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
 {
-    collopt_traffic_scan_multiplying(t, p->ranks, (int)p->value[0], 1, vector_bytes(p));
+    collopt_traffic_scan_multiplying(t, p->ranks, radix_of(p), 1, vector_bytes(p));
 }
 
 extern const struct collopt_algorithm collopt_scan_recursive_multiplying;
@@ -147,19 +152,21 @@ static size_t radix(const struct collopt_problem *p)
     return collopt_preset_radix(&collopt_scan_recursive_multiplying, p, 0);
 }
 
-static const char source[] =
-    "Hillis and Steele, Commun. ACM 29 (1986); radices: Gurkaynak et al., ISCAS 2000";
+static void build(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
+{
+    (p->collective == COLLOPT_SCAN ? build_scan : build_exscan)(s, p, rank);
+}
 
-const struct collopt_algorithm collopt_scan_recursive_multiplying = {
-    .name = "recursive_multiplying",
-    .summary = "sums sent to several ranks above, over multiplied distances; short vectors",
-    .collective = COLLOPT_SCAN, .order = COLLOPT_IN_ORDER, .source = source,
-    .parameter = { COLLOPT_RADIX(radix) }, .traffic = traffic, .build = build_scan,
+#define DOUBLING "Hillis and Steele, Commun. ACM 29 (1986)"
+
+const struct collopt_algorithm collopt_scan_recursive_doubling = {
+    .name = "recursive_doubling", .summary = "sums sent up over doubling distances; short vectors",
+    .collective = COLLOPT_SCAN, .order = COLLOPT_IN_ORDER, .source = DOUBLING, .traffic = traffic,
+    .build = build,
 };
 
-const struct collopt_algorithm collopt_exscan_recursive_multiplying = {
+COLLOPT_SCAN_AND_EXSCAN(recursive_multiplying,
     .name = "recursive_multiplying",
     .summary = "sums sent to several ranks above, over multiplied distances; short vectors",
-    .collective = COLLOPT_EXSCAN, .order = COLLOPT_IN_ORDER, .source = source,
-    .parameter = { COLLOPT_RADIX(radix) }, .traffic = traffic, .build = build_exscan,
-};
+    .order = COLLOPT_IN_ORDER, .source = DOUBLING "; radices: Gurkaynak et al., ISCAS 2000",
+    .parameter = { COLLOPT_RADIX(radix) }, .traffic = traffic, .build = build);

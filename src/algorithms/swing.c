@@ -291,7 +291,7 @@ static bool sides_are_even(const struct collopt_problem *p)
 {
     struct collopt_grid g;
 
-    if (!collopt_grid(&g, p->value[0]) || !collopt_grid_fits(p, 0))
+    if (!collopt_grid(&g, p->value[0]) || !collopt_grid_fits(p))
         return false;
     for (int d = 0; d < g.sides; d++)
         if (g.side[d] % 2 && g.side[d] > 1)

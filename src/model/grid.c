@@ -46,10 +46,28 @@ int collopt_square_side(int ranks)
     return side;
 }
 
-bool collopt_grid_fits(const struct collopt_problem *p, int parameter)
+int collopt_grid_hops(const struct collopt_grid *g)
 {
-    return p->value[parameter]
-        && collopt_list_product(&dims, p->value[parameter]) == (size_t)p->ranks;
+    int hops = 0;
+
+    for (int d = 0; d < g->sides; d++)
+        hops += g->side[d] - 1;
+    return hops;
+}
+
+static bool fits(const struct collopt_problem *p, size_t value)
+{
+    return value && collopt_list_product(&dims, value) == (size_t)p->ranks;
+}
+
+bool collopt_grid_fits(const struct collopt_problem *p)
+{
+    return fits(p, p->value[0]);
+}
+
+bool collopt_grid_fits_second(const struct collopt_problem *p)
+{
+    return fits(p, p->value[1]);
 }
 
 int collopt_grid_at(const struct collopt_grid *g, int rank, int dimension)

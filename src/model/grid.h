@@ -21,9 +21,12 @@ bool collopt_grid(struct collopt_grid *g, size_t value);
 struct collopt_grid collopt_grid_proper(size_t value);
 /* The square root of RANKS, rounded up: the side that presets assume before the dims are known. */
 int collopt_square_side(int ranks);
-/* True if the dims in value[PARAMETER] multiply to the ranks. COLLOPT_GRID_UNFIT is the reason if
- * not. */
-bool collopt_grid_fits(const struct collopt_problem *p, int parameter);
+/* Steps from the first rank to the last, along all dimensions. */
+int collopt_grid_hops(const struct collopt_grid *g);
+/* True if the dims in the first or the second parameter multiply to the ranks. COLLOPT_GRID_UNFIT
+ * is the reason if not. */
+bool collopt_grid_fits(const struct collopt_problem *p);
+bool collopt_grid_fits_second(const struct collopt_problem *p);
 #define COLLOPT_GRID_UNFIT "its dims do not multiply to the number of ranks"
 /* RANK's coordinate; the rank with coordinate TO and RANK's other coordinates. */
 int collopt_grid_at(const struct collopt_grid *g, int rank, int dimension);

@@ -15,14 +15,6 @@ static int folded(int ranks)
     return ranks - (1 << log2_floor(ranks));
 }
 
-void collopt_traffic_doubling(struct collopt_traffic *t, int ranks, double bytes)
-{
-    for (int d = 1; 2 * d <= ranks; d *= 2)
-        collopt_messages(t, 1, (struct collopt_messages){ .pattern = COLLOPT_PAIRS, .distance = d,
-                                                          .bytes = bytes, .combined = bytes,
-                                                          .folded = folded(ranks) });
-}
-
 void collopt_traffic_halving(struct collopt_traffic *t, int ranks, double bytes, int combine)
 {
     for (int d = 1; 2 * d <= ranks; d *= 2) {

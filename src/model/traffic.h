@@ -7,9 +7,8 @@ struct collopt_traffic;
 
 /* COMBINE: 1, or 0 on the way back. */
 
-/* Pairs at distances 1, 2, 4 ... of RANKS exchange vectors of BYTES; the same with halves of
- * what each holds. */
-void collopt_traffic_doubling(struct collopt_traffic *t, int ranks, double bytes);
+/* Pairs at distances 1, 2, 4 ... of RANKS exchange halves of what each holds of vectors of
+ * BYTES. */
 void collopt_traffic_halving(struct collopt_traffic *t, int ranks, double bytes, int combine);
 /* Shares of BYTES between ranks at the skips of a circulant graph. */
 void collopt_traffic_circulant(struct collopt_traffic *t, int ranks, double bytes, int combine);
