@@ -99,8 +99,7 @@ static inline int turn(struct collopt_schedule *s, struct turns *t)
         .collective = COLLOPT_REDUCE, __VA_ARGS__ }; \
     COLLOPT_ALLREDUCE_AND_SCATTER(name_, __VA_ARGS__)
 
-/* ---- row.c: folds many operands into one buffer, from left to right, several in one pass
- * ---------------------------- */
+/* ---- row.c: folds many operands into one buffer, from left to right, several in one pass ---- */
 
 struct collopt_row {
     struct collopt_region to, operand[COLLOPT_FOLD_OPERANDS];
@@ -109,10 +108,9 @@ struct collopt_row {
 
 void collopt_row_add(struct collopt_schedule *s, struct collopt_row *row,
                      struct collopt_region operand);
-/* Combines the operands added so far, which frees their buffers (except a single first one). */
+/* Combines the operands added so far in TO, which frees their buffers; a single one stays where it
+ * is. */
 void collopt_row_flush(struct collopt_schedule *s, struct collopt_row *row);
-/* Combines the remaining operands; the result is then in TO. */
-void collopt_row_finish(struct collopt_schedule *s, struct collopt_row *row);
 
 /* ---- postal.c: the postal model -------------------------------------------------------------- */
 
@@ -124,8 +122,7 @@ enum { COLLOPT_MOST_LAMBDA = 16, COLLOPT_POSTAL_SLOTS = 256 };
  * the first that reaches RANKS, which is returned. */
 int collopt_postal_reach(int ranks, int lambda, int64_t reach[COLLOPT_POSTAL_SLOTS]);
 
-/* ---- swing_table.c: partners at distances 1, -1, 3, -5 ... on a ring
- * ------------------------------------------------- */
+/* ---- swing_table.c: partners at distances 1, -1, 3, -5 ... on a ring ------------------------ */
 
 /* 1, -1, 3, -5, 11 ...: the distance from an even node to its partner in STEP; from an odd node,
  * in the other direction. */
@@ -153,8 +150,7 @@ struct collopt_fold_pairs collopt_fold_pairs(int ranks, int goal, int rank);
 /* The rank that has INDEX. */
 int collopt_fold_rank(int ranks, int goal, int index);
 
-/* ---- radices.c: factors of the number of ranks
- * ------------------------------------------------------------------- */
+/* ---- radices.c: factors of the number of ranks ---------------------------------------------- */
 
 enum { COLLOPT_MOST_LEVELS = 32 };
 
@@ -179,8 +175,7 @@ size_t collopt_preset_radices(const struct collopt_algorithm *a, const struct co
                               bool outermost_first, double least_time,
                               collopt_levels_seconds *seconds);
 
-/* ---- scan_multiplying.c: an Exscan by rounds of several messages, as part of other algorithms
- * ------------------------------------------ */
+/* ---- scan_multiplying.c: an Exscan by rounds of several messages, as part of other algorithms */
 
 /* Vectors of BYTES between RANKS that are so far APART. */
 void collopt_traffic_scan_multiplying(struct collopt_traffic *t, int ranks, int radix, int apart,

@@ -41,58 +41,23 @@ static struct collopt_region *exchange(struct collopt_schedule *s, const struct 
     return operand;
 }
 
-static void combine(struct collopt_schedule *s, struct collopt_region to, int operands,
-                    const struct collopt_region *operand)
+/* All ranks get the results. */
+static void spread(struct collopt_schedule *s, const struct collopt_problem *p, int rank, int parts)
 {
-    if (operands > 1)
-        collopt_fold_once(s, to, operands, operand);
-    else
-        collopt_copy(s, to, operand[0]);
-}
-
-static void build_reduce_scatter(struct collopt_schedule *s, const struct collopt_problem *p,
-                                 int rank)
-{
-    int parts = collopt_partition_counts(s);
-    struct collopt_region *operand = exchange(s, p, rank, parts, p->ranks);
-
-    if (operand)
-        combine(s, out(block(parts, rank, 1)), p->ranks, operand);
-    free(operand);
-}
-
-static void build_allreduce(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
-{
-    int parts = collopt_partition(s, p->ranks);
-    struct collopt_region *operand = exchange(s, p, rank, parts, p->ranks),
-                          mine = out(block(parts, rank, 1));
-
-    if (!operand)
-        return;
-    combine(s, mine, p->ranks, operand);
-    free(operand);
     collopt_multicast(s, p->ranks, NULL);
     for (int j = 1; j < p->ranks; j++) {
         int to = modulo(rank + j, p->ranks), from = modulo(rank - j, p->ranks);
 
         collopt_round(s);
-        collopt_send(s, to, mine);
+        collopt_send(s, to, out(block(parts, rank, 1)));
         collopt_receive(s, from, out(block(parts, from, 1)));
     }
     collopt_multicast(s, 0, NULL);
 }
 
-/* A rank without OUT combines its part in the scratch of one contribution. */
-static void build_reduce(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
+static void gather(struct collopt_schedule *s, const struct collopt_problem *p, int rank, int parts,
+                   struct collopt_region mine)
 {
-    int parts = collopt_partition(s, p->ranks);
-    struct collopt_region *operand = exchange(s, p, rank, parts, p->ranks), mine;
-
-    if (!operand)
-        return;
-    mine = rank == p->root ? out(block(parts, rank, 1)) : operand[p->root];
-    combine(s, mine, p->ranks, operand);
-    free(operand);
     for (int j = 1; j < p->ranks; j++) {
         int from = modulo(p->root + j, p->ranks);
 
@@ -102,6 +67,25 @@ static void build_reduce(struct collopt_schedule *s, const struct collopt_proble
         else if (rank == from)
             collopt_send(s, p->root, mine);
     }
+}
+
+/* A rank without OUT combines its part in the scratch of one contribution. */
+static void build(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
+{
+    bool reduce = p->collective == COLLOPT_REDUCE;
+    int parts = collopt_scatters(p->collective) ? collopt_partition_counts(s)
+                                                : collopt_partition(s, p->ranks);
+    struct collopt_region *operand = exchange(s, p, rank, parts, p->ranks), mine;
+
+    if (!operand)
+        return;
+    mine = reduce && rank != p->root ? operand[p->root] : out(block(parts, rank, 1));
+    collopt_fold_once(s, mine, p->ranks, operand);
+    free(operand);
+    if (reduce)
+        gather(s, p, rank, parts, mine);
+    else if (p->collective == COLLOPT_ALLREDUCE)
+        spread(s, p, rank, parts);
 }
 
 /* The prefixes of this rank's part, each where its last contribution was; this rank's own is copied
@@ -147,73 +131,44 @@ static void build_prefix(struct collopt_schedule *s, const struct collopt_proble
 
 /* ---- traffic --------------------------------------------------------------------------------- */
 
-static double others(const struct collopt_problem *p)
+/* On a node each rank writes its part of an Allreduce's result once, and all others read it. */
+static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
 {
-    return (p->ranks - 1) * vector_bytes(p) / p->ranks;
-}
+    bool multicast = p->collective == COLLOPT_ALLREDUCE && p->topology->nodes == 1
+        && collopt_machine_of(p)->shm;
+    struct collopt_messages m = { .pattern = multicast ? COLLOPT_PAIRS : COLLOPT_TREE,
+                                  .distance = 1, .bytes = vector_bytes(p) / p->ranks,
+                                  .fan = p->ranks - 1, .multicast = multicast };
 
-static void traffic_reduce_scatter(const struct collopt_problem *p, struct collopt_traffic *t)
-{
-    collopt_traffic_exchange(t, p, others(p));
-}
-
-/* On a node each rank writes its part of the result once, and all others read it. */
-static void traffic_allreduce(const struct collopt_problem *p, struct collopt_traffic *t)
-{
-    bool multicast = p->topology->nodes == 1 && collopt_machine_of(p)->shm;
-
-    collopt_traffic_exchange(t, p, others(p));
-    if (multicast)
-        collopt_messages(t, 1, (struct collopt_messages){ .pattern = COLLOPT_PAIRS, .distance = 1,
-                                                          .bytes = vector_bytes(p) / p->ranks,
-                                                          .fan = p->ranks - 1,
-                                                          .multicast = true });
-    else
+    collopt_traffic_exchange(t, p, (p->ranks - 1) * vector_bytes(p) / p->ranks);
+    if (multicast || p->collective == COLLOPT_REDUCE)
+        collopt_messages(t, 1, m);
+    else if (!collopt_scatters(p->collective))
         collopt_traffic_exchange(t, p, 0);
 }
 
-static void traffic_reduce(const struct collopt_problem *p, struct collopt_traffic *t)
-{
-    collopt_traffic_exchange(t, p, others(p));
-    collopt_messages(t, 1, (struct collopt_messages){ .pattern = COLLOPT_TREE, .distance = 1,
-                                                      .fan = p->ranks - 1,
-                                                      .bytes = vector_bytes(p) / p->ranks });
-}
-
-static void traffic_prefix(const struct collopt_problem *p, struct collopt_traffic *t)
-{
-    collopt_traffic_exchange(t, p, others(p));
-    collopt_traffic_exchange(t, p, 0);
-}
-
-static const char source[] = "folklore; exact sums at the owner: collopt";
+#define ALLTOALL \
+    .name = "alltoall", .order = COLLOPT_IN_ORDER, .once = true, .traffic = traffic, \
+    .source = "folklore; exact sums at the owner: collopt"
 
 COLLOPT_SCATTER_AND_BLOCK(alltoall,
-    .name = "alltoall",
+    ALLTOALL, .build = build,
     .summary = "every rank gets its part from all ranks and combines it in one fold; long vectors, "
-               "exact sums",
-    .order = COLLOPT_IN_ORDER, .once = true, .source = source, .traffic = traffic_reduce_scatter,
-    .build = build_reduce_scatter);
+               "exact sums");
 
 const struct collopt_algorithm collopt_allreduce_alltoall = {
-    .name = "alltoall",
+    ALLTOALL, .collective = COLLOPT_ALLREDUCE, .build = build,
     .summary = "every part is combined in one fold by a rank of its own, then sent to all; long "
                "vectors",
-    .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_IN_ORDER, .once = true, .source = source,
-    .traffic = traffic_allreduce, .build = build_allreduce,
 };
 
 const struct collopt_algorithm collopt_reduce_alltoall = {
-    .name = "alltoall",
+    ALLTOALL, .collective = COLLOPT_REDUCE, .build = build,
     .summary = "every part is combined in one fold by one rank, then sent to the root; long "
                "vectors, exact sums",
-    .collective = COLLOPT_REDUCE, .order = COLLOPT_IN_ORDER, .once = true, .source = source,
-    .traffic = traffic_reduce, .build = build_reduce,
 };
 
 COLLOPT_SCAN_AND_EXSCAN(alltoall,
-    .name = "alltoall",
+    ALLTOALL, .build = build_prefix,
     .summary = "for every part, a rank of its own makes the prefixes of all ranks; long vectors, "
-               "exact sums",
-    .order = COLLOPT_IN_ORDER, .once = true, .source = source, .traffic = traffic_prefix,
-    .build = build_prefix);
+               "exact sums");

@@ -92,30 +92,18 @@ static void gather(struct collopt_schedule *s, const struct circle *c, int place
     }
 }
 
-static void build_allreduce(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
+static void build(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
 {
-    struct circle c = { p->ranks, rank, 0, collopt_partition(s, p->ranks) };
-
-    reduce_scatter(s, &c, COLLOPT_OUT, COLLOPT_OUT);
-    allgather(s, &c);
-}
-
-static void build_reduce_scatter(struct collopt_schedule *s, const struct collopt_problem *p,
-                                 int rank)
-{
-    struct circle c = { p->ranks, rank, 0, collopt_partition_counts(s) };
-
-    reduce_scatter(s, &c, p->ranks > 2 ? collopt_accumulator(s) : COLLOPT_OUT, COLLOPT_OUT);
-}
-
-static void build_reduce(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
-{
+    bool scatters = collopt_scatters(p->collective);
     struct circle c = { p->ranks, modulo(rank - p->root, p->ranks), p->root,
-                        collopt_partition(s, p->ranks) };
-    int sum = collopt_accumulator(s);
+                        scatters ? collopt_partition_counts(s) : collopt_partition(s, p->ranks) };
+    int sum = scatters && p->ranks == 2 ? COLLOPT_OUT : collopt_accumulator(s);
 
-    reduce_scatter(s, &c, sum, sum);
-    gather(s, &c, sum);
+    reduce_scatter(s, &c, sum, p->collective == COLLOPT_REDUCE ? sum : COLLOPT_OUT);
+    if (p->collective == COLLOPT_ALLREDUCE)
+        allgather(s, &c);
+    else if (p->collective == COLLOPT_REDUCE)
+        gather(s, &c, sum);
 }
 
 static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
@@ -129,19 +117,19 @@ static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
 
 #define CIRCULANT \
     .name = "circulant", .order = COLLOPT_COMMUTATIVE, .source = "Traeff, arXiv 2410.14234", \
-    .traffic = traffic
+    .traffic = traffic, .build = build
 
 const struct collopt_algorithm collopt_allreduce_circulant = {
-    CIRCULANT, .collective = COLLOPT_ALLREDUCE, .build = build_allreduce,
+    CIRCULANT, .collective = COLLOPT_ALLREDUCE,
     .summary = "reduce-scatter and allgather on a circulant graph; medium and long vectors, any "
                "ranks",
 };
 
 COLLOPT_SCATTER_AND_BLOCK(circulant,
-    CIRCULANT, .build = build_reduce_scatter,
+    CIRCULANT,
     .summary = "fewest rounds and bytes for any number of ranks; short to long vectors");
 
 const struct collopt_algorithm collopt_reduce_circulant = {
-    CIRCULANT, .collective = COLLOPT_REDUCE, .build = build_reduce,
+    CIRCULANT, .collective = COLLOPT_REDUCE,
     .summary = "reduce-scatter on a circulant graph and a gather; medium and long vectors",
 };

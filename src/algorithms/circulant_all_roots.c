@@ -247,18 +247,16 @@ static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
                                                     .blocks = (int)p->value[0] });
 }
 
-static const char source[] = "Traeff, arXiv 2205.10072 and 2312.11236";
+#define ALL_ROOTS \
+    .name = "circulant_pipeline", .order = COLLOPT_COMMUTATIVE, .parameter = { BLOCKS }, \
+    .source = "Traeff, arXiv 2205.10072 and 2312.11236", .traffic = traffic, .build = build
 
 const struct collopt_algorithm collopt_reduce_scatter_circulant_pipeline = {
-    .name = "circulant_pipeline",
+    ALL_ROOTS, .collective = COLLOPT_REDUCE_SCATTER,
     .summary = "all parts pipelined through a circulant graph; parts of very different lengths",
-    .collective = COLLOPT_REDUCE_SCATTER, .order = COLLOPT_COMMUTATIVE, .source = source,
-    .parameter = { BLOCKS }, .traffic = traffic, .build = build,
 };
 
 const struct collopt_algorithm collopt_reduce_scatter_block_circulant_pipeline = {
-    .name = "circulant_pipeline",
+    ALL_ROOTS, .collective = COLLOPT_REDUCE_SCATTER_BLOCK,
     .summary = "all parts pipelined through a circulant graph; few long messages under way",
-    .collective = COLLOPT_REDUCE_SCATTER_BLOCK, .order = COLLOPT_COMMUTATIVE, .source = source,
-    .parameter = { BLOCKS }, .traffic = traffic, .build = build,
 };

@@ -222,36 +222,26 @@ static void gather(struct work *w, const struct step *k, int x, int rank_of_x, i
 
 /* ---- the algorithms -------------------------------------------------------------------------- */
 
-static void build_allreduce(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
+/* Allreduce and Reduce. */
+static void build(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
 {
     struct step step[MOST_LEVELS];
-    int levels = steps(p->ranks, rank, step);
-    struct work w = { .s = s, .partition = collopt_partition(s, 1 << log2_floor(p->ranks)),
+    bool back = p->collective == COLLOPT_ALLREDUCE;
+    int leaves = 1 << log2_floor(p->ranks), half = leaves / 2, sum = COLLOPT_OUT;
+    int levels = steps(p->ranks, rank, step), x[MOST_LEVELS];
+    struct work w = { .s = s, .partition = collopt_partition(s, leaves), .have = COLLOPT_IN,
                       .tmp = { .slots = 2 } };
 
-    w.have = COLLOPT_IN;
-    for (int l = 0; l < levels; l++)
-        reduce(&w, &step[l], COLLOPT_OUT);
-    for (int l = levels - 1; l >= 0; l--)
-        allgather(&w, &step[l]);
-}
-
-static void build_reduce(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
-{
-    struct step step[MOST_LEVELS];
-    int levels = steps(p->ranks, rank, step), x[MOST_LEVELS], sum = COLLOPT_OUT;
-    struct work w = { .s = s, .partition = collopt_partition(s, 1 << log2_floor(p->ranks)),
-                      .tmp = { .slots = 2 } };
-    int half = 1 << log2_floor(p->ranks) >> 1;
-
-    w.have = COLLOPT_IN;
-    if (rank != p->root)
+    if (!back && rank != p->root)
         sum = collopt_vector_slot(s, block(w.partition, keeps_high(step[0].role) ? half : 0, half));
     needed(p->ranks, p->root, x);
     for (int l = 0; l < levels; l++)
         reduce(&w, &step[l], sum);
     for (int l = levels - 1; l >= 0; l--)
-        gather(&w, &step[l], x[l], rank_of(p->ranks, l, step[l].bits, x[l]), sum);
+        if (back)
+            allgather(&w, &step[l]);
+        else
+            gather(&w, &step[l], x[l], rank_of(p->ranks, l, step[l].bits, x[l]), sum);
 }
 
 /* The rank that stood aside and whose part is in LEAF; -1: none. */
@@ -326,9 +316,8 @@ static void build_reduce_scatter(struct collopt_schedule *s, const struct collop
     struct collopt_block *list = collopt_workspace(s, (size_t)p->ranks * sizeof *list);
     int *start = collopt_workspace(s, ((size_t)p->ranks + 1) * sizeof *start);
     struct work w = { .s = s, .partition = collopt_partition_counts(s), .list = list,
-                      .start = start, .tmp = { .slots = 2 } };
+                      .start = start, .have = COLLOPT_IN, .tmp = { .slots = 2 } };
 
-    w.have = COLLOPT_IN;
     if (list && start) {
         arrange(p->ranks, w.partition, list, start);
         scatter(s, p, rank, &w);
@@ -368,23 +357,20 @@ static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
         traffic_scattered(p, t);
 }
 
-static const char source[] = "Rabenseifner and Traeff, EuroPVM/MPI 2004";
+#define ELIMINATION \
+    .name = "elimination", .order = COLLOPT_IN_ORDER, .traffic = traffic, \
+    .source = "Rabenseifner and Traeff, EuroPVM/MPI 2004"
 
 const struct collopt_algorithm collopt_allreduce_elimination = {
-    .name = "elimination",
+    ELIMINATION, .collective = COLLOPT_ALLREDUCE, .build = build,
     .summary = "halving in rank order for any number of ranks; medium and long vectors",
-    .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_IN_ORDER, .source = source,
-    .traffic = traffic, .build = build_allreduce,
 };
 
 const struct collopt_algorithm collopt_reduce_elimination = {
-    .name = "elimination",
+    ELIMINATION, .collective = COLLOPT_REDUCE, .build = build,
     .summary = "halving in rank order, then a gather, any root; medium and long vectors",
-    .collective = COLLOPT_REDUCE, .order = COLLOPT_IN_ORDER, .source = source, .traffic = traffic,
-    .build = build_reduce,
 };
 
 COLLOPT_SCATTER_AND_BLOCK(elimination,
-    .name = "elimination",
-    .summary = "halving in rank order for any number of ranks; short and medium vectors",
-    .order = COLLOPT_IN_ORDER, .source = source, .traffic = traffic, .build = build_reduce_scatter);
+    ELIMINATION, .build = build_reduce_scatter,
+    .summary = "halving in rank order for any number of ranks; short and medium vectors");

@@ -17,8 +17,8 @@ size_t collopt_preset_by(const struct collopt_problem *p)
 /* Nodes may have different numbers of ranks, where blocks are alike. */
 enum collopt_collective collopt_between(const struct collopt_problem *p)
 {
-    return collopt_scatters(p) ? COLLOPT_REDUCE_SCATTER
-        : collopt_is_prefix(p) ? COLLOPT_EXSCAN
+    return collopt_scatters(p->collective) ? COLLOPT_REDUCE_SCATTER
+        : collopt_is_prefix(p->collective) ? COLLOPT_EXSCAN
                                : p->collective;
 }
 

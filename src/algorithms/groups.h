@@ -43,21 +43,11 @@ static inline int collopt_node_ranks(const struct collopt_groups *g, int node)
     return g->start[node + 1] - g->start[node];
 }
 
-static inline bool collopt_is_prefix(const struct collopt_problem *p)
-{
-    return p->collective == COLLOPT_SCAN || p->collective == COLLOPT_EXSCAN;
-}
-
-static inline bool collopt_scatters(const struct collopt_problem *p)
-{
-    return p->collective == COLLOPT_REDUCE_SCATTER || p->collective == COLLOPT_REDUCE_SCATTER_BLOCK;
-}
-
 /* Can what combines node by node serve P? In order, and for a prefix, nodes must be of
  * neighbours. */
 static inline bool collopt_groups_serve(const struct collopt_problem *p)
 {
-    return !p->topology->scattered || (p->commutative && !collopt_is_prefix(p));
+    return !p->topology->scattered || (p->commutative && !collopt_is_prefix(p->collective));
 }
 
 /* What the groups do with one another's results to make P's collective. */

@@ -77,7 +77,8 @@ static size_t own_preset(const struct collopt_problem *p)
 
 static int segments(const struct collopt_problem *p)
 {
-    int own = collopt_is_prefix(p) ? collopt_inner_segments(p, prefix_task(p), p->value[OWN]) : 1;
+    bool prefix = collopt_is_prefix(p->collective);
+    int own = prefix ? collopt_inner_segments(p, prefix_task(p), p->value[OWN]) : 1;
 
     return collopt_pack_segments(collopt_inner_segments(p, node_task(p), p->value[NODE]),
                                  collopt_inner_segments(p, net_task(p), p->value[NET]), own);
@@ -88,7 +89,8 @@ static bool usable(const struct collopt_problem *p)
     return collopt_groups_serve(p) && lanes_of(p) <= collopt_least_node(p)
         && collopt_inner_usable(p, node_task(p), p->value[NODE])
         && collopt_inner_usable(p, net_task(p), p->value[NET])
-        && (!collopt_is_prefix(p) || collopt_inner_usable(p, prefix_task(p), p->value[OWN]));
+        && (!collopt_is_prefix(p->collective)
+            || collopt_inner_usable(p, prefix_task(p), p->value[OWN]));
 }
 
 /* ---- one rank's view ------------------------------------------------------------------------- */
@@ -145,11 +147,11 @@ static bool begin(struct lanes *l, struct collopt_schedule *s, const struct coll
         return false;
     for (int k = 0; k < l->g.nodes && l->g.local < l->count; k++)
         l->mate[k] = collopt_members(&l->g, k)[l->g.local];
-    if (!collopt_scatters(p))
+    if (!collopt_scatters(p->collective))
         share_out(l);
     l->node = collopt_inner(p->value[NODE], collopt_packed_segments(p->segments, 0));
     l->net = collopt_inner(p->value[NET], collopt_packed_segments(p->segments, 1));
-    if (collopt_is_prefix(p))
+    if (collopt_is_prefix(p->collective))
         l->own = collopt_inner(p->value[OWN], collopt_packed_segments(p->segments, 2));
     return true;
 }
@@ -271,8 +273,6 @@ static void build(struct collopt_schedule *s, const struct collopt_problem *p, i
         sum = node_part(&l, result);
         if (in_lane(&l) && l.g.nodes > 1)
             between(&l, sum, result);
-        else if (sum == COLLOPT_IN)
-            collopt_copy(s, out(whole()), in(whole()));
         (reduce ? gather_to_root : gather_all)(&l, result);
     }
     end(&l);
@@ -437,7 +437,7 @@ static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
     double lanes =
         collopt_inner_time(p, node, p->value[NODE], collopt_packed_segments(p->segments, 0))
         + collopt_inner_time(p, net, p->value[NET], collopt_packed_segments(p->segments, 1));
-    double prefix = collopt_is_prefix(p)
+    double prefix = collopt_is_prefix(p->collective)
         ? collopt_inner_time(p, own, p->value[OWN], collopt_packed_segments(p->segments, 2))
         : 0;
 
@@ -449,10 +449,10 @@ static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
         each.fan = lanes_of(p);
         each.pattern = COLLOPT_TREE;
         collopt_messages(t, 1, each);
-    } else if (!collopt_scatters(p)) {
+    } else if (!collopt_scatters(p->collective)) {
         collopt_pipeline(t, n - 1, 1, 1, each);
     }
-    if (collopt_is_prefix(p))
+    if (collopt_is_prefix(p->collective))
         collopt_inner_seconds(t, collopt_machine_of(p)->combine * m);
 }
 

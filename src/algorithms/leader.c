@@ -25,7 +25,7 @@ enum { NODE, NET };             /* parameters */
 
 static struct collopt_task node_task(const struct collopt_problem *p)
 {
-    return (struct collopt_task){ collopt_is_prefix(p) ? p->collective : COLLOPT_REDUCE,
+    return (struct collopt_task){ collopt_is_prefix(p->collective) ? p->collective : COLLOPT_REDUCE,
                                   collopt_least_node(p),
                                   collopt_largest_node(p), 1,
                                   p->collective == COLLOPT_REDUCE
@@ -78,7 +78,7 @@ static int leader_of(const struct hierarchy *h, int node)
 {
     const struct collopt_problem *p = h->p;
 
-    if (collopt_is_prefix(p))
+    if (collopt_is_prefix(p->collective))
         return collopt_members(&h->g, node)[collopt_node_ranks(&h->g, node) - 1];
     if (p->collective == COLLOPT_REDUCE && collopt_node_of(p, p->root) == node)
         return p->root;
@@ -157,12 +157,8 @@ static void total(const struct hierarchy *h)
 {
     int sum = node_sum(h, COLLOPT_OUT);
 
-    if (!leads(h))
-        return;
-    if (h->g.nodes > 1)
+    if (leads(h) && h->g.nodes > 1)
         between(h, sum, COLLOPT_OUT);
-    else if (sum != COLLOPT_OUT)
-        collopt_copy(h->s, out(whole()), at(sum, whole()));
 }
 
 static void build(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
@@ -280,14 +276,14 @@ static void tell_node(const struct collopt_problem *p, bool scatters, struct col
 
 static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
 {
-    bool prefix = collopt_is_prefix(p), several = p->topology->nodes > 1;
+    bool prefix = collopt_is_prefix(p->collective), several = p->topology->nodes > 1;
 
     collopt_inner_traffic(p, node_task(p), p->value[NODE],
                           collopt_packed_segments(p->segments, NODE), t);
     collopt_inner_traffic(p, net_task(p), p->value[NET], collopt_packed_segments(p->segments, NET),
                           t);
     if (p->collective != COLLOPT_REDUCE && (several || !prefix))
-        tell_node(p, collopt_scatters(p), t);
+        tell_node(p, collopt_scatters(p->collective), t);
     if (prefix && several)
         collopt_inner_seconds(t, collopt_machine_of(p)->combine * vector_bytes(p));
 }

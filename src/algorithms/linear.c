@@ -33,7 +33,7 @@ static void gather(struct collopt_schedule *s, const struct collopt_problem *p, 
         if (tmp.used % batch == 0)
             collopt_row_flush(s, &row);
     }
-    collopt_row_finish(s, &row);
+    collopt_row_flush(s, &row);
 }
 
 static void build_reduce(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
@@ -66,34 +66,28 @@ static size_t window(const struct collopt_problem *p)
     return collopt_preset_window(vector_bytes(p));
 }
 
-static void traffic_of(const struct collopt_problem *p, struct collopt_traffic *t)
+static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
 {
     double m = vector_bytes(p);
+    struct collopt_messages each = { .pattern = COLLOPT_TREE, .distance = 1, .bytes = m,
+                                     .combined = (p->ranks - 1) * m, .fan = p->ranks - 1 };
 
-    collopt_messages(t, 1, (struct collopt_messages){ .pattern = COLLOPT_TREE, .distance = 1,
-                                                      .bytes = m, .combined = (p->ranks - 1) * m,
-                                                      .fan = p->ranks - 1 });
+    collopt_messages(t, 1, each);
+    each.combined = 0;
+    each.multicast = true;
+    collopt_messages(t, p->collective == COLLOPT_ALLREDUCE, each);
 }
 
-static void traffic_allreduce(const struct collopt_problem *p, struct collopt_traffic *t)
-{
-    traffic_of(p, t);
-    collopt_messages(t, 1, (struct collopt_messages){ .pattern = COLLOPT_TREE, .distance = 1,
-                                                      .bytes = vector_bytes(p),
-                                                      .fan = p->ranks - 1, .multicast = true });
-}
-
-static const char source[] = "folklore";
+#define LINEAR \
+    .name = "linear", .order = COLLOPT_IN_ORDER, .source = "folklore", \
+    .parameter = { COLLOPT_WINDOW(window) }, .traffic = traffic
 
 const struct collopt_algorithm collopt_reduce_linear = {
-    .name = "linear", .summary = "the root receives from every rank; very few ranks",
-    .collective = COLLOPT_REDUCE, .order = COLLOPT_IN_ORDER, .source = source,
-    .parameter = { COLLOPT_WINDOW(window) }, .traffic = traffic_of, .build = build_reduce,
+    LINEAR, .collective = COLLOPT_REDUCE, .build = build_reduce,
+    .summary = "the root receives from every rank; very few ranks",
 };
 
 const struct collopt_algorithm collopt_allreduce_linear = {
-    .name = "linear",
+    LINEAR, .collective = COLLOPT_ALLREDUCE, .build = build_allreduce,
     .summary = "rank 0 receives from every rank and sends to every rank; very few ranks",
-    .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_IN_ORDER, .source = source,
-    .parameter = { COLLOPT_WINDOW(window) }, .traffic = traffic_allreduce, .build = build_allreduce,
 };

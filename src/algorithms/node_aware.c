@@ -251,7 +251,7 @@ static int combine(struct exchange *x, const struct part *q, int result)
         return q->place[0];
     for (int d = q->from; d < q->to; d++)
         collopt_row_add(x->s, &row, at(q->place[d - q->from], whole()));
-    collopt_row_finish(x->s, &row);
+    collopt_row_flush(x->s, &row);
     return result;
 }
 
@@ -297,7 +297,7 @@ static void between(struct exchange *x)
         stride *= l->radix[i];
     }
     unfold(x, last);
-    if (!collopt_scatters(x->p))
+    if (!collopt_scatters(x->p->collective))
         hand_out(x, last);
     else
         collopt_hand_out(x->s, &x->g, last, x->parts, x->result);
@@ -312,17 +312,15 @@ static void build(struct collopt_schedule *s, const struct collopt_problem *p, i
     x.levels = levels_of(p);
     x.node = collopt_inner(p->value[NODE], p->segments);
     x.number = x.g.node < 2 * pairs(&x) ? x.g.node / 2 : x.g.node - pairs(&x);
-    if (collopt_scatters(p)) {
+    if (collopt_scatters(p->collective)) {
         x.parts = collopt_partition_counts(s);
         x.result = collopt_vector_slot(s, whole());
     }
     if (x.g.ranks > 1)
         sum_of_node(&x);
-    else if (x.g.nodes == 1)
-        collopt_copy(s, at(x.result, whole()), in(whole()));
     if (x.g.nodes > 1)
         between(&x);
-    else if (collopt_scatters(p))
+    else if (collopt_scatters(p->collective))
         collopt_hand_out(s, &x.g, x.g.ranks, x.parts, x.result);
     collopt_groups_free(&x.g);
 }
@@ -361,7 +359,7 @@ static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
     }
     m = (struct collopt_messages){ .pattern = COLLOPT_TREE, .inside = true, .distance = 1,
                                    .bytes = vector_bytes(p) };
-    if (l.n > 0 && collopt_scatters(p)) {
+    if (l.n > 0 && collopt_scatters(p->collective)) {
         m.bytes /= p->ranks;
         m.fan = handed_out(p, last);
         collopt_messages(t, m.fan > 0, m);

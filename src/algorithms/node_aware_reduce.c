@@ -218,7 +218,7 @@ static int hear(struct descent *x, const struct group *q, int i, int result)
     row.to = at(result >= 0 ? result : collopt_vector_slot(x->s, whole()), whole());
     for (int d = from; d < to; d++)
         collopt_row_add(x->s, &row, at(place[d - from], whole()));
-    collopt_row_finish(x->s, &row);
+    collopt_row_flush(x->s, &row);
     return row.to.place;
 }
 
@@ -277,8 +277,6 @@ static void build(struct collopt_schedule *s, const struct collopt_problem *p, i
     x.root = collopt_local_of(&x.g, x.root_node, p->root);
     if (x.g.ranks > 1)
         sum_of_node(&x);
-    else if (x.g.nodes == 1)
-        collopt_copy(s, out(whole()), in(whole()));
     between(&x);
     collopt_groups_free(&x.g);
 }

@@ -39,13 +39,10 @@ static void build(struct collopt_schedule *s, const struct collopt_problem *p, i
             collopt_row_flush(s, &below);
         }
     }
-    if (below.operands > 0) {
-        collopt_row_flush(s, &below);
-        collopt_row_flush(s, &above);
+    collopt_row_flush(s, &below);
+    collopt_row_flush(s, &above);
+    if (below.operands > 0)
         collopt_combine(s, out(mine), below.to, above.operand[0]);
-    } else {
-        collopt_row_finish(s, &above);
-    }
 }
 
 static size_t window(const struct collopt_problem *p)

@@ -4,12 +4,6 @@
 
 #include "algorithm.h"
 
-static bool same_place(struct collopt_region a, struct collopt_region b)
-{
-    return a.place == b.place && a.block.partition == b.block.partition
-        && a.block.first == b.block.first;
-}
-
 void collopt_row_flush(struct collopt_schedule *s, struct collopt_row *row)
 {
     if (row->operands < 2)
@@ -25,11 +19,4 @@ void collopt_row_add(struct collopt_schedule *s, struct collopt_row *row,
     if (row->operands == COLLOPT_FOLD_OPERANDS)
         collopt_row_flush(s, row);
     row->operand[row->operands++] = operand;
-}
-
-void collopt_row_finish(struct collopt_schedule *s, struct collopt_row *row)
-{
-    collopt_row_flush(s, row);
-    if (!same_place(row->operand[0], row->to))
-        collopt_copy(s, row->to, row->operand[0]);
 }

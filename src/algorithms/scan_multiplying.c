@@ -100,7 +100,7 @@ static void build_scan(struct collopt_schedule *s, const struct collopt_problem 
         if (row.operands == 0)
             continue;
         collopt_row_add(s, &row, mine);
-        collopt_row_finish(s, &row);
+        collopt_row_flush(s, &row);
         mine = out(whole());
     }
 }
@@ -119,7 +119,7 @@ static void build_exscan(struct collopt_schedule *s, const struct collopt_proble
             continue;
         if (have)
             collopt_row_add(s, &row, out(whole()));
-        collopt_row_finish(s, &row);
+        collopt_row_flush(s, &row);
         have = true;
         if (sends(next_level(l), rank)) {
             with_own = at(turn(s, &sums), whole());

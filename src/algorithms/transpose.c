@@ -114,7 +114,7 @@ static int add_up(struct member *m)
     row.to = at(collopt_vector_slot(m->s, m->mine), m->mine);
     for (int i = 0; i < m->width; i++)
         collopt_row_add(m->s, &row, m->operand[i]);
-    collopt_row_finish(m->s, &row);
+    collopt_row_flush(m->s, &row);
     return row.to.place;
 }
 

@@ -212,13 +212,11 @@ void collopt_tree_give(struct collopt_schedule *s, struct collopt_tree t,
     add_taken(s, &row, t.left, &tmp->left, number, segment);
     collopt_row_add(s, &row, in(segment));
     add_taken(s, &row, t.right, &tmp->right, number, segment);
-    if (t.parent < 0) {
+    if (t.parent < 0)
         row.to = out(segment);
-        collopt_row_finish(s, &row);
-    } else {
-        collopt_row_flush(s, &row);
+    collopt_row_flush(s, &row);
+    if (t.parent >= 0)
         collopt_send(s, t.parent, row.operand[0]);
-    }
 }
 
 void collopt_tree_up(struct collopt_schedule *s, struct collopt_tree t,

@@ -133,39 +133,38 @@ static void slot_down(struct work *w, int t)
     }
 }
 
-static void build_reduce(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
-{
-    int root = p->root, each = segments_each(p), lo = rank < root ? 0 : root + 1,
-        hi = rank < root ? root : p->ranks;
-    struct work w = { .s = s, .partition = collopt_partition(s, 2 * each), .each = each };
-
-    for (int i = 0; i < 2; i++)
-        w.branch[i] = rank == root
-            ? branch_of_root(p, i)
-            : branch_of(tree_of(lo, hi, i, root, rank), lo, hi, i, rank, LAG);
-    for (int t = 0; t < most(w.branch[0].slots.up, w.branch[1].slots.up) + 2 * each; t++) {
-        collopt_round(s);
-        slot_up(&w, t);
-    }
-}
-
 /* Three ranks would wait longer for what comes back than they do for what is on its way. */
 static int lag_of_allreduce(int ranks)
 {
     return ranks > 3 ? LAG : SHORT_LAG;
 }
 
-static void build_allreduce(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
+static struct branch branch_at(const struct collopt_problem *p, bool second, int rank)
 {
-    int each = segments_each(p);
+    int root = p->root, lo = rank < root ? 0 : root + 1, hi = rank < root ? root : p->ranks;
+
+    if (p->collective == COLLOPT_ALLREDUCE)
+        return branch_of(collopt_two_tree(0, p->ranks, second, rank), 0, p->ranks, second, rank,
+                         lag_of_allreduce(p->ranks));
+    if (rank == root)
+        return branch_of_root(p, second);
+    return branch_of(tree_of(lo, hi, second, root, rank), lo, hi, second, rank, LAG);
+}
+
+static void build(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
+{
+    bool back = p->collective == COLLOPT_ALLREDUCE;
+    int each = segments_each(p), slots;
     struct work w = { .s = s, .partition = collopt_partition(s, 2 * each), .each = each };
 
     for (int i = 0; i < 2; i++)
-        w.branch[i] = branch_of(collopt_two_tree(0, p->ranks, i, rank), 0, p->ranks, i, rank,
-                                lag_of_allreduce(p->ranks));
-    for (int t = 0; t < w.branch[0].slots.end + 2 * each; t++) {
+        w.branch[i] = branch_at(p, i, rank);
+    slots = back ? w.branch[0].slots.end : most(w.branch[0].slots.up, w.branch[1].slots.up);
+    for (int t = 0; t < slots + 2 * each; t++) {
         collopt_round(s);
         slot_up(&w, t);
+        if (!back)
+            continue;
         collopt_round(s);
         slot_down(&w, t);
     }
@@ -180,10 +179,11 @@ static size_t segment(const struct collopt_problem *p)
 /* PASSES up and down, and for each further segment MESSAGES in and out of an inner rank. While the
  * slots of the first one pass, a rank has little else under way that would hide what each message
  * takes of its processor. */
-static void traffic(const struct collopt_problem *p, int passes, int messages,
-                    struct collopt_traffic *t)
+static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
 {
-    int segments = 2 * segments_each(p);
+    bool back = p->collective == COLLOPT_ALLREDUCE;
+    int segments = 2 * segments_each(p), passes = back ? 2 : 1,
+        messages = back || (p->root > 0 && p->root < p->ranks - 1) ? 2 : 1;
     struct collopt_messages m = { .pattern = COLLOPT_TREE, .distance = most(p->ranks / 4, 1),
                                   .bytes = vector_bytes(p) / segments,
                                   .combined = vector_bytes(p) / segments, .uneven = 0.5 };
@@ -195,30 +195,17 @@ static void traffic(const struct collopt_problem *p, int passes, int messages,
     collopt_pipeline(t, segments - 1 - first, messages, 1, m);
 }
 
-static void traffic_reduce(const struct collopt_problem *p, struct collopt_traffic *t)
-{
-    traffic(p, 1, p->root > 0 && p->root < p->ranks - 1 ? 2 : 1, t);
-}
-
-static void traffic_allreduce(const struct collopt_problem *p, struct collopt_traffic *t)
-{
-    traffic(p, 2, 2, t);
-}
-
-static const char source[] = "Sanders, Speck and Traeff, Parallel Comput. 35 (2009)";
+#define TWO_TREE \
+    .name = "two_tree", .order = COLLOPT_IN_ORDER, .parameter = { COLLOPT_SEGMENT(segment) }, \
+    .source = "Sanders, Speck and Traeff, Parallel Comput. 35 (2009)", \
+    .segments = collopt_segments, .traffic = traffic, .build = build
 
 const struct collopt_algorithm collopt_reduce_two_tree = {
-    .name = "two_tree",
+    TWO_TREE, .collective = COLLOPT_REDUCE,
     .summary = "each half of the vector through its own tree, in rank order; long vectors",
-    .collective = COLLOPT_REDUCE, .order = COLLOPT_IN_ORDER, .source = source,
-    .parameter = { COLLOPT_SEGMENT(segment) }, .segments = collopt_segments,
-    .traffic = traffic_reduce, .build = build_reduce,
 };
 
 const struct collopt_algorithm collopt_allreduce_two_tree = {
-    .name = "two_tree",
+    TWO_TREE, .collective = COLLOPT_ALLREDUCE,
     .summary = "each half of the vector through its own tree and back, in rank order; long vectors",
-    .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_IN_ORDER, .source = source,
-    .parameter = { COLLOPT_SEGMENT(segment) }, .segments = collopt_segments,
-    .traffic = traffic_allreduce, .build = build_allreduce,
 };

@@ -676,10 +676,8 @@ static double least_between(const struct collopt_traffic *t)
 {
     const struct collopt_problem *p = t->p;
     const struct collopt_way *w = t->way[COLLOPT_BETWEEN];
-    bool parts =
-        p->collective == COLLOPT_REDUCE_SCATTER || p->collective == COLLOPT_REDUCE_SCATTER_BLOCK;
-    double bytes = (double)p->count * (double)p->size,
-           own = !parts ? 0 : bytes * p->topology->least / p->ranks;
+    double bytes = vector_bytes(p),
+           own = collopt_scatters(p->collective) ? bytes * p->topology->least / p->ranks : 0;
 
     if (p->counts)              /* at most */
         own = p->topology->least * t->longest;
@@ -705,10 +703,8 @@ static double least_on_two(const struct collopt_traffic *t)
 {
     const struct collopt_problem *p = t->p;
     const double m = vector_bytes(p);
-    bool whole = p->collective != COLLOPT_REDUCE_SCATTER
-        && p->collective != COLLOPT_REDUCE_SCATTER_BLOCK;
 
-    if (p->ranks != 2 || !t->flat || p->abreast > 0 || !whole)
+    if (p->ranks != 2 || !t->flat || p->abreast > 0 || collopt_scatters(p->collective))
         return 0;
     return collopt_message_seconds(t, (struct collopt_messages){ .pattern = COLLOPT_TREE,
                                                                  .distance = 1, .bytes = m,

@@ -112,8 +112,7 @@ void collopt_traffic_exchange(struct collopt_traffic *t, const struct collopt_pr
 
 int collopt_traffic_strands(const struct collopt_problem *p, int strands)
 {
-    bool parts =
-        p->collective == COLLOPT_REDUCE_SCATTER || p->collective == COLLOPT_REDUCE_SCATTER_BLOCK;
+    bool parts = collopt_scatters(p->collective);
     size_t longest = parts ? (p->count + (size_t)p->ranks - 1) / (size_t)p->ranks : p->count;
 
     for (int r = 0; parts && p->counts && r < p->ranks; r++)

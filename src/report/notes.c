@@ -128,7 +128,7 @@ void collopt_notes_free(struct collopt_notes *n)
 enum collopt_depends collopt_depends(int collective)
 {
     return collective == COLLOPT_REDUCE ? COLLOPT_DEPENDS_AS_ROOT
-        : collective == COLLOPT_SCAN || collective == COLLOPT_EXSCAN ? COLLOPT_DEPENDS_ON_LOWER
+        : collopt_is_prefix(collective) ? COLLOPT_DEPENDS_ON_LOWER
                                                                      : COLLOPT_DEPENDS_ON_ALL;
 }
 

@@ -18,6 +18,16 @@ enum collopt_collective {
     COLLOPT_COLLECTIVES
 };
 
+static inline bool collopt_scatters(enum collopt_collective c)
+{
+    return c == COLLOPT_REDUCE_SCATTER || c == COLLOPT_REDUCE_SCATTER_BLOCK;
+}
+
+static inline bool collopt_is_prefix(enum collopt_collective c)
+{
+    return c == COLLOPT_SCAN || c == COLLOPT_EXSCAN;
+}
+
 /* "allreduce", "reduce_scatter_block", ... */
 extern const char *const collopt_collective_names[COLLOPT_COLLECTIVES];
 

@@ -13,11 +13,6 @@
 enum { MANY = 64 };             /* pieces in both spans, from which on they are put in order before
                                  * they are compared */
 
-static bool scatters(const struct collopt_schedule *s)
-{
-    return s->collective == COLLOPT_REDUCE_SCATTER || s->collective == COLLOPT_REDUCE_SCATTER_BLOCK;
-}
-
 static bool in_and_out(const struct collopt_schedule *s, struct piece a, struct piece b)
 {
     return (s->how & COLLOPT_IN_PLACE) && a.place + b.place == COLLOPT_IN + COLLOPT_OUT;
@@ -26,7 +21,7 @@ static bool in_and_out(const struct collopt_schedule *s, struct piece a, struct 
 /* In an in-place Reduce_scatter OUT overlays the first elements of IN, which are rank 0's part. */
 static bool shifted(const struct collopt_schedule *s, struct piece a, struct piece b)
 {
-    return a.place != b.place && scatters(s) && s->rank != 0;
+    return a.place != b.place && collopt_scatters(s->collective) && s->rank != 0;
 }
 
 bool collopt_parts_are_apart(const struct collopt_schedule *s, int place)

@@ -279,8 +279,6 @@ void collopt_prefixes(struct collopt_schedule *s, int operands,
 void collopt_write_start(struct collopt_schedule *s, const struct collopt_problem *p)
 {
     struct collopt_block all = { COLLOPT_WHOLE, 0, 1 };
-    bool scatters =
-        p->collective == COLLOPT_REDUCE_SCATTER || p->collective == COLLOPT_REDUCE_SCATTER_BLOCK;
 
     s->at.accumulator = s->at.counts_partition = -1;
     s->strands = 1;
@@ -290,7 +288,7 @@ void collopt_write_start(struct collopt_schedule *s, const struct collopt_proble
     add_place(s, (struct place){ PLACE_VECTOR, all });
     if (s->failed)
         return;
-    if (scatters)
+    if (collopt_scatters(p->collective))
         s->place[COLLOPT_OUT].cover = (struct collopt_block){ collopt_partition_counts(s), s->rank,
                                                               1 };
     if (!s->at.has_out)

@@ -24,10 +24,7 @@ static const double gain = 0.9;
 /* Elements in the longest result of a rank. */
 static size_t results_of(const struct collopt_problem *p)
 {
-    bool scatters = p->collective == COLLOPT_REDUCE_SCATTER
-        || p->collective == COLLOPT_REDUCE_SCATTER_BLOCK;
-
-    return scatters ? p->count / (size_t)p->ranks + 1 : p->count;
+    return collopt_scatters(p->collective) ? p->count / (size_t)p->ranks + 1 : p->count;
 }
 
 static double predict(const struct collopt_problem *p, const struct collopt_choice *choice)

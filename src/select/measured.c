@@ -42,8 +42,7 @@ static bool serves(const char *algorithm, const struct collopt_problem *p,
 bool collopt_long_over_tcp(const struct collopt_problem *p, struct collopt_choice *choice)
 {
     const size_t part = 32 << 10;
-    bool shared_out = p->collective == COLLOPT_ALLREDUCE || p->collective == COLLOPT_REDUCE_SCATTER
-        || p->collective == COLLOPT_REDUCE_SCATTER_BLOCK;
+    bool shared_out = p->collective == COLLOPT_ALLREDUCE || collopt_scatters(p->collective);
 
     if (!shared_out || !collopt_over_tcp(p) || p->count * p->size / (size_t)p->ranks < part)
         return false;

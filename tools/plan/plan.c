@@ -372,18 +372,13 @@ static void fill_in(struct recorder *r)
     }
 }
 
-static bool scatters(const struct collopt_problem *p)
-{
-    return p->collective == COLLOPT_REDUCE_SCATTER || p->collective == COLLOPT_REDUCE_SCATTER_BLOCK;
-}
-
 /* Elements of RANK's result. */
 static size_t result_length(const struct collopt_problem *p, int rank)
 {
     if ((p->collective == COLLOPT_REDUCE && rank != p->root)
         || (p->collective == COLLOPT_EXSCAN && rank == 0))
         return 0;
-    if (!scatters(p))
+    if (!collopt_scatters(p->collective))
         return p->count;
     return p->counts ? p->counts[rank] : p->count / (size_t)p->ranks;
 }
