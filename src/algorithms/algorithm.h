@@ -239,6 +239,17 @@ void collopt_tree_give(struct collopt_schedule *s, struct collopt_tree t,
 void collopt_tree_down(struct collopt_schedule *s, struct collopt_tree t,
                        struct collopt_block segment);
 
+/* The links of a rank in a tree over a grid: CHILD has those whose sums go before its own, then
+ * those whose sums go behind. */
+enum { COLLOPT_NEIGHBOURS = 2 * COLLOPT_SIDES };
+struct collopt_links {
+    int parent, children, before, child[COLLOPT_NEIGHBOURS];
+};
+
+/* Moves a segment towards the root, as collopt_tree_up(). */
+void collopt_links_up(struct collopt_schedule *s, const struct collopt_links *l,
+                      struct turns tmp[COLLOPT_NEIGHBOURS], struct collopt_block segment);
+
 /* ---- preset.c: defaults of parameters --------------------------------- */
 
 enum { COLLOPT_MOST_SEGMENTS = 256 };

@@ -17,12 +17,6 @@
 #include "algorithm.h"
 
 enum { SEGMENT, DIMS };         /* parameters */
-enum { NEIGHBOURS = 2 * COLLOPT_SIDES };
-
-/* Of one rank: the children below it, the farthest dimension first, and those above it. */
-struct links {
-    int parent, below, above, lower[COLLOPT_SIDES], higher[COLLOPT_SIDES];
-};
 
 /* The neighbour that is BY away along D; -1 if there is none. */
 static int neighbour(const struct collopt_grid *g, int rank, int d, int by)
@@ -32,72 +26,46 @@ static int neighbour(const struct collopt_grid *g, int rank, int d, int by)
     return x < 0 || x >= g->side[d] ? -1 : collopt_grid_moved(g, rank, d, x);
 }
 
-static void add(int *list, int *n, int child)
+/* What comes along the last dimension, whose ranks are consecutive, lies next to the rank's own. */
+static struct collopt_links links(const struct collopt_grid *g, int rank, int root)
 {
-    if (child >= 0)
-        list[(*n)++] = child;
-}
-
-static struct links links(const struct collopt_grid *g, int rank, int root)
-{
-    struct links l = { .parent = -1 };
+    struct collopt_links l = { .parent = -1 };
+    int below[COLLOPT_SIDES], above[COLLOPT_SIDES], n = 0;
 
     for (int d = g->sides - 1; d >= 0 && l.parent < 0; d--) {
         int far = collopt_grid_at(g, rank, d) - collopt_grid_at(g, root, d);
 
-        if (far <= 0)
-            add(l.lower, &l.below, neighbour(g, rank, d, -1));
-        if (far >= 0)
-            add(l.higher, &l.above, neighbour(g, rank, d, 1));
+        below[n] = far <= 0 ? neighbour(g, rank, d, -1) : -1;
+        above[n++] = far >= 0 ? neighbour(g, rank, d, 1) : -1;
         if (far != 0)
             l.parent = neighbour(g, rank, d, far < 0 ? 1 : -1);
     }
+    for (int i = n - 1; i >= 0; i--)
+        if (below[i] >= 0)
+            l.child[l.before++] = below[i];
+    l.children = l.before;
+    for (int i = 0; i < n; i++)
+        if (above[i] >= 0)
+            l.child[l.children++] = above[i];
     return l;
-}
-
-static void pass_segment(struct collopt_schedule *s, const struct links *l,
-                         struct turns tmp[NEIGHBOURS], struct collopt_block segment)
-{
-    struct collopt_region operand[NEIGHBOURS + 1], to = in(segment);
-    int n = 0;
-
-    for (int i = l->below - 1; i >= 0; i--) {
-        operand[n] = at(turn(s, &tmp[n]), segment);
-        collopt_receive(s, l->lower[i], operand[n++]);
-    }
-    operand[n++] = in(segment);
-    for (int i = 0; i < l->above; i++) {
-        operand[n] = at(turn(s, &tmp[n - 1]), segment);
-        collopt_receive(s, l->higher[i], operand[n++]);
-    }
-    if (l->parent < 0)
-        to = out(segment);
-    else if (n > 1)
-        to = operand[l->below ? 0 : 1];
-    if (n > 1)
-        collopt_fold(s, to, n, operand);
-    else if (l->parent < 0)
-        collopt_copy(s, to, operand[0]);
-    if (l->parent >= 0)
-        collopt_send(s, l->parent, to);
 }
 
 static void build(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
 {
     struct collopt_grid g;
-    struct turns tmp[NEIGHBOURS];
+    struct turns tmp[COLLOPT_NEIGHBOURS];
     int segments = collopt_partition(s, p->segments);
 
     if (!collopt_grid(&g, p->value[DIMS]))
         return;
 
-    struct links l = links(&g, rank, p->root);
+    struct collopt_links l = links(&g, rank, p->root);
 
-    for (int i = 0; i < NEIGHBOURS; i++)
+    for (int i = 0; i < COLLOPT_NEIGHBOURS; i++)
         tmp[i] = (struct turns){ .slots = 2 };
     for (int j = 0; j < p->segments; j++) {
         collopt_round(s);
-        pass_segment(s, &l, tmp, block(segments, j, 1));
+        collopt_links_up(s, &l, tmp, block(segments, j, 1));
     }
 }
 
@@ -127,13 +95,13 @@ static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
     double segment = vector_bytes(p) / p->segments;
     struct collopt_messages m = { .pattern = COLLOPT_PAIRS, .distance = 1, .bytes = segment,
                                   .combined = segment / 2 };    /* several operands in one pass */
-    struct links root;
+    struct collopt_links root;
 
     if (!collopt_grid(&g, p->value[DIMS]) || p->ranks == 1)
         return;
     root = links(&g, p->root, p->root);
     collopt_messages(t, longest(&g, p->root), m);
-    m.strands = root.below + root.above;        /* which all send to the root */
+    m.strands = root.children;        /* which all send to the root */
     collopt_pipeline(t, p->segments - 1, 1, 0, m);
 }
 

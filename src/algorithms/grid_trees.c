@@ -30,7 +30,7 @@
 #include "algorithm.h"
 
 enum { SEGMENT, DIMS };         /* parameters */
-enum { TREES = 2 * COLLOPT_SIDES, NEIGHBOURS = 2 * COLLOPT_SIDES, SLOTS = 4 };
+enum { TREES = 2 * COLLOPT_SIDES, SLOTS = 4 };
 enum { LAG = 2 };               /* slots of time from a child's sending to one's own; meanwhile
                                  * others are under way */
 
@@ -87,13 +87,9 @@ static int parent(const struct trees *t, int tree, int rank)
     return stepped(t, rank, d, t->around ? direction(t, tree) : from_root(t, rank, d) > 0 ? -1 : 1);
 }
 
-struct links {
-    int parent, children, child[NEIGHBOURS];
-};
-
-static struct links links(const struct trees *t, int tree, int rank)
+static struct collopt_links links(const struct trees *t, int tree, int rank)
 {
-    struct links l = { .parent = parent(t, tree, rank) };
+    struct collopt_links l = { .parent = parent(t, tree, rank) };
 
     for (int d = 0; d < t->grid.sides; d++)
         for (int step = -1; step <= 1; step += 2) {
@@ -102,6 +98,7 @@ static struct links links(const struct trees *t, int tree, int rank)
             if (other >= 0 && parent(t, tree, other) == rank)
                 l.child[l.children++] = other;
         }
+    l.before = l.children;      /* in no order */
     return l;
 }
 
@@ -145,25 +142,8 @@ static int longest(const struct trees *t)
 
 /* ---- the schedule ---------------------------------------------------------------------------- */
 
-static void up(struct collopt_schedule *s, const struct links *l, struct turns *tmp,
-               struct collopt_block segment)
-{
-    struct collopt_region operand[NEIGHBOURS + 1], to;
-    int n = 0;
-
-    for (; n < l->children; n++) {
-        operand[n] = at(turn(s, &tmp[n]), segment);
-        collopt_receive(s, l->child[n], operand[n]);
-    }
-    operand[n++] = in(segment);
-    to = l->parent < 0 ? out(segment) : operand[0];
-    if (n > 1)
-        collopt_fold(s, to, n, operand);
-    if (l->parent >= 0)
-        collopt_send(s, l->parent, to);
-}
-
-static void down(struct collopt_schedule *s, const struct links *l, struct collopt_block segment)
+static void down(struct collopt_schedule *s, const struct collopt_links *l,
+                 struct collopt_block segment)
 {
     if (l->parent >= 0)
         collopt_receive(s, l->parent, out(segment));
@@ -173,9 +153,9 @@ static void down(struct collopt_schedule *s, const struct links *l, struct collo
 
 /* The role of a rank in all trees. */
 struct place {
-    struct links links[TREES];
+    struct collopt_links links[TREES];
     int depth[TREES];           /* hops to the root */
-    struct turns tmp[TREES][NEIGHBOURS];
+    struct turns tmp[TREES][COLLOPT_NEIGHBOURS];
 };
 
 static struct collopt_block segment_of(const struct trees *t, int partition, int tree, int j)
@@ -196,7 +176,7 @@ static void reduce(struct collopt_schedule *s, const struct trees *t, struct pla
             int j = slot - LAG * (hops - w->depth[i]);
 
             if (j >= 0 && j < t->segments)
-                up(s, &w->links[i], w->tmp[i], segment_of(t, partition, i, j));
+                collopt_links_up(s, &w->links[i], w->tmp[i], segment_of(t, partition, i, j));
         }
     }
 }
@@ -211,7 +191,7 @@ static void reduce_and_back(struct collopt_schedule *s, const struct trees *t, s
         for (int i = 0; i < t->trees; i++) {
             collopt_strand(s, j < t->segments ? i : t->trees + i);
             if (j < t->segments)
-                up(s, &w->links[i], w->tmp[i], segment_of(t, partition, i, j));
+                collopt_links_up(s, &w->links[i], w->tmp[i], segment_of(t, partition, i, j));
             else
                 down(s, &w->links[i], segment_of(t, partition, i, j - t->segments));
         }
@@ -229,7 +209,7 @@ static void build(struct collopt_schedule *s, const struct collopt_problem *p, i
     for (int i = 0; i < t.trees; i++) {
         w->links[i] = links(&t, i, rank);
         w->depth[i] = depth(&t, i, rank);
-        for (int k = 0; k < NEIGHBOURS; k++)
+        for (int k = 0; k < COLLOPT_NEIGHBOURS; k++)
             w->tmp[i][k] = (struct turns){ .slots = SLOTS };
     }
     (t.back ? reduce_and_back : reduce)(s, &t, w);

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "groups.h"
-#include "catalogue/choice.h"
 #include "model/model.h"
 
 size_t collopt_preset_by(const struct collopt_problem *p)
@@ -79,13 +78,22 @@ void collopt_groups_free(struct collopt_groups *g)
 
 /* ---- the algorithms inside ------------------------------------------------------------------- */
 
-static struct collopt_problem problem_of(const struct collopt_problem *p,
-                                         struct collopt_task task, int ranks)
+struct collopt_problem collopt_inner_problem(const struct collopt_problem *p,
+                                             struct collopt_task task, int ranks)
 {
     static const struct collopt_topology nodes = { .nodes = 1 },
                                          caches = { .nodes = 1, .inside = true };
     bool inside = p->topology->inside;
 
+    if (task.all) {
+        struct collopt_problem all = *p;
+
+        all.collective = task.collective;
+        all.counts = NULL;
+        all.segments = 1;
+        memset(all.value, 0, sizeof all.value);
+        return all;
+    }
     return (struct collopt_problem){
         .collective = task.collective, .ranks = ranks,
         .count = (p->count + (size_t)task.n - 1) / (size_t)task.n, .size = p->size,
@@ -100,7 +108,7 @@ static bool serves(const struct collopt_problem *p, struct collopt_task task,
                    const struct collopt_choice *choice)
 {
     for (int n = task.least; n <= task.most; n++) {
-        struct collopt_problem inner = problem_of(p, task, n);
+        struct collopt_problem inner = collopt_inner_problem(p, task, n);
 
         memcpy(inner.value, choice->value, sizeof inner.value);
         if (!collopt_usable(choice->algorithm, &inner, NULL))
@@ -114,7 +122,7 @@ static struct collopt_problem complete(const struct collopt_problem *p,
                                        struct collopt_task task,
                                        struct collopt_choice *choice)
 {
-    struct collopt_problem inner = problem_of(p, task, task.most);
+    struct collopt_problem inner = collopt_inner_problem(p, task, task.most);
 
     collopt_set_parameters(&inner, choice);
     memcpy(choice->value, inner.value, sizeof choice->value);
@@ -149,22 +157,26 @@ static struct collopt_choice cheapest(const struct collopt_problem *p,
     return best;
 }
 
+size_t collopt_inner_value(const struct collopt_problem *p, struct collopt_task task,
+                           struct collopt_choice choice)
+{
+    complete(p, task, &choice);
+    return collopt_choice_number(&choice);
+}
+
 size_t collopt_inner_preset(const struct collopt_problem *p, struct collopt_task task,
                             size_t given)
 {
     const struct collopt_choice *said = collopt_choice_numbered(given);
-    struct collopt_choice choice = said ? *said : cheapest(p, task);
 
-    if (said)
-        complete(p, task, &choice);
-    return collopt_choice_number(&choice);
+    return collopt_inner_value(p, task, said ? *said : cheapest(p, task));
 }
 
 int collopt_inner_segments(const struct collopt_problem *p, struct collopt_task task,
                            size_t value)
 {
     const struct collopt_choice *choice = collopt_choice_numbered(value);
-    struct collopt_problem inner = problem_of(p, task, task.most);
+    struct collopt_problem inner = collopt_inner_problem(p, task, task.most);
 
     if (!choice || !choice->algorithm->segments)
         return 1;
@@ -184,7 +196,7 @@ double collopt_inner_time(const struct collopt_problem *p, struct collopt_task t
                           size_t value, int segments)
 {
     const struct collopt_choice *choice = collopt_choice_numbered(value);
-    struct collopt_problem inner = problem_of(p, task, task.most);
+    struct collopt_problem inner = collopt_inner_problem(p, task, task.most);
 
     if (!choice || task.most == 1)
         return 0;

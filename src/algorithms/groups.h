@@ -3,6 +3,7 @@
 #define COLLOPT_ALGORITHMS_GROUPS_H
 
 #include "algorithm.h"
+#include "catalogue/choice.h"
 
 /* Statements on nodes hold for other groups, too, if an algorithm is to go by them: P->topology
  * has them in place of nodes. */
@@ -78,9 +79,25 @@ struct collopt_task {
     int least, most, n;
     int root;                   /* Reduce: in one of the groups; elsewhere it is 0 */
     int abreast;                /* as in struct collopt_problem */
+    bool all;                   /* of all ranks, where they are, on the whole vector */
 };
 
-/* The value of a parameter that takes an algorithm: what was GIVEN (0: nothing), completed; or what
+/* The task of the nodes, which do C on whole vectors. */
+static inline struct collopt_task collopt_node_task(const struct collopt_problem *p,
+                                                    enum collopt_collective c)
+{
+    return (struct collopt_task){ .collective = c, .least = collopt_least_node(p),
+                                  .most = collopt_largest_node(p), .n = 1 };
+}
+
+/* The problem of a group of RANKS, without parameters. */
+struct collopt_problem collopt_inner_problem(const struct collopt_problem *p,
+                                             struct collopt_task task, int ranks);
+
+/* The value of a parameter that takes an algorithm: CHOICE, completed. */
+size_t collopt_inner_value(const struct collopt_problem *p, struct collopt_task task,
+                           struct collopt_choice choice);
+/* The same: what was GIVEN (0: nothing), completed; or what
  * costs least. */
 size_t collopt_inner_preset(const struct collopt_problem *p, struct collopt_task task,
                             size_t given);

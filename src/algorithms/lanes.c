@@ -36,23 +36,22 @@ static int lanes_of(const struct collopt_problem *p)
 
 static struct collopt_task node_task(const struct collopt_problem *p)
 {
-    return (struct collopt_task){ COLLOPT_REDUCE_SCATTER, collopt_least_node(p),
-                                  collopt_largest_node(p), 1, 0, 0 };
+    return collopt_node_task(p, COLLOPT_REDUCE_SCATTER);
 }
 
 static struct collopt_task net_task(const struct collopt_problem *p)
 {
     int nodes = p->topology->nodes;
 
-    return (struct collopt_task){ collopt_between(p), nodes, nodes, lanes_of(p),
-                                  collopt_node_of(p, p->root), lanes_of(p) };
+    return (struct collopt_task){ .collective = collopt_between(p), .least = nodes, .most = nodes,
+                                  .n = lanes_of(p), .root = collopt_node_of(p, p->root),
+                                  .abreast = lanes_of(p) };
 }
 
 /* Whole vectors inside a node: Scan and Exscan. */
 static struct collopt_task prefix_task(const struct collopt_problem *p)
 {
-    return (struct collopt_task){ p->collective, collopt_least_node(p), collopt_largest_node(p), 1,
-                                  0, 0 };
+    return collopt_node_task(p, p->collective);
 }
 
 static size_t count_preset(const struct collopt_problem *p)

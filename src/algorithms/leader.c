@@ -25,19 +25,20 @@ enum { NODE, NET };             /* parameters */
 
 static struct collopt_task node_task(const struct collopt_problem *p)
 {
-    return (struct collopt_task){ collopt_is_prefix(p->collective) ? p->collective : COLLOPT_REDUCE,
-                                  collopt_least_node(p),
-                                  collopt_largest_node(p), 1,
-                                  p->collective == COLLOPT_REDUCE
-                                       ? collopt_local_number(p, p->root) : 0, 0 };
+    bool prefix = collopt_is_prefix(p->collective);
+    struct collopt_task task = collopt_node_task(p, prefix ? p->collective : COLLOPT_REDUCE);
+
+    if (p->collective == COLLOPT_REDUCE)
+        task.root = collopt_local_number(p, p->root);
+    return task;
 }
 
 static struct collopt_task net_task(const struct collopt_problem *p)
 {
     int nodes = p->topology->nodes;
 
-    return (struct collopt_task){ collopt_between(p), nodes, nodes, 1, collopt_node_of(p, p->root),
-                                  1 };
+    return (struct collopt_task){ .collective = collopt_between(p), .least = nodes, .most = nodes,
+                                  .n = 1, .root = collopt_node_of(p, p->root), .abreast = 1 };
 }
 
 static size_t node_preset(const struct collopt_problem *p)

@@ -21,11 +21,7 @@
  * In rank order if the inner algorithm is. */
 #include "config.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "algorithm.h"
-#include "catalogue/choice.h"
+#include "groups.h"
 #include "model/choose.h"
 #include "model/model.h"
 
@@ -33,88 +29,44 @@ enum { INNER };                 /* the parameter */
 
 /* ---- the other collective -------------------------------------------------------------------- */
 
-/* P's vector, ranks and places, as a problem of collective C whose algorithm is open. */
-static struct collopt_problem mockup(const struct collopt_problem *p, enum collopt_collective c)
+static struct collopt_task task(const struct collopt_problem *p, enum collopt_collective c)
 {
-    struct collopt_problem other = *p;
-
-    other.collective = c;
-    other.counts = NULL;
-    other.root = 0;
-    other.segments = 1;
-    memset(other.value, 0, sizeof other.value);
-    return other;
+    return (struct collopt_task){ .collective = c, .least = p->ranks, .most = p->ranks, .n = 1,
+                                  .all = true };
 }
 
-/* The value for CHOICE, whose other parameters are completed. */
-static size_t value_of(const struct collopt_problem *p, struct collopt_choice choice)
-{
-    struct collopt_problem other = mockup(p, choice.algorithm->collective);
-
-    collopt_set_parameters(&other, &choice);
-    memcpy(choice.value, other.value, sizeof choice.value);
-    return collopt_choice_number(&choice);
-}
-
-/* With the parameters of CHOICE. */
-static struct collopt_problem complete(const struct collopt_problem *p,
-                                       const struct collopt_choice *choice)
-{
-    struct collopt_problem other = mockup(p, choice->algorithm->collective);
-
-    memcpy(other.value, choice->value, sizeof other.value);
-    other.segments = p->segments;
-    return other;
-}
-
-/* Leaves out algorithms that are made of groups: their phases would be phases of a phase. */
-static bool usable(const struct collopt_problem *p)
+static enum collopt_collective inner_collective(const struct collopt_problem *p)
 {
     const struct collopt_choice *choice = collopt_choice_numbered(p->value[INNER]);
-    struct collopt_problem other;
 
-    if (!choice || choice->algorithm->grouped)
-        return false;
-    other = complete(p, choice);
-    return collopt_usable(choice->algorithm, &other, NULL);
+    return choice ? choice->algorithm->collective : p->collective;
+}
+
+/* Not by what is made of groups: their phases would be phases of a phase. */
+static bool usable(const struct collopt_problem *p)
+{
+    return collopt_inner_usable(p, task(p, inner_collective(p)), p->value[INNER]);
 }
 
 static int segments(const struct collopt_problem *p)
 {
-    const struct collopt_choice *choice = collopt_choice_numbered(p->value[INNER]);
-    struct collopt_problem other;
-
-    if (!choice || !choice->algorithm->segments)
-        return 1;
-    other = complete(p, choice);
-    return choice->algorithm->segments(&other);
+    return collopt_inner_segments(p, task(p, inner_collective(p)), p->value[INNER]);
 }
 
 /* Writes it: from IN to RESULT, on ranks that have one. */
 static void build_inner(struct collopt_schedule *s, const struct collopt_problem *p, int rank,
                         int result)
 {
-    const struct collopt_choice *choice = collopt_choice_numbered(p->value[INNER]);
-    struct collopt_inner inner = { .algorithm = choice->algorithm, .segments = p->segments };
-    int *member = collopt_workspace(s, (size_t)p->ranks * sizeof *member);
-    struct collopt_phase phase = { .ranks = p->ranks, .index = rank, .member = member,
-                                   .whole = whole(), .in = COLLOPT_IN, .out = result,
-                                   .topology = p->topology };
+    struct collopt_inner inner = collopt_inner(p->value[INNER], p->segments);
+    struct collopt_phase phase = { .ranks = p->ranks, .index = rank, .whole = whole(),
+                                   .in = COLLOPT_IN, .out = result, .topology = p->topology };
 
-    memcpy(inner.value, choice->value, sizeof inner.value);
-    for (int r = 0; member && r < p->ranks; r++)
-        member[r] = r;
-    if (member)
-        collopt_phase(s, p, &phase, &inner);
-    free(member);
+    collopt_phase(s, p, &phase, &inner);
 }
 
 static void traffic_inner(const struct collopt_problem *p, struct collopt_traffic *t)
 {
-    const struct collopt_choice *choice = collopt_choice_numbered(p->value[INNER]);
-    struct collopt_problem other = complete(p, choice);
-
-    collopt_inner_seconds(t, collopt_model(choice->algorithm, &other));
+    collopt_inner_traffic(p, task(p, inner_collective(p)), p->value[INNER], p->segments, t);
 }
 
 /* ---- allreduce ------------------------------------------------------------------------------- */
@@ -131,7 +83,8 @@ static const struct collopt_algorithm *const worth_it[] = {
 
 static double seconds(const struct collopt_problem *p, const struct collopt_choice *choice)
 {
-    struct collopt_problem allreduce = mockup(p, COLLOPT_ALLREDUCE);
+    struct collopt_problem allreduce =
+        collopt_inner_problem(p, task(p, COLLOPT_ALLREDUCE), p->ranks);
 
     collopt_set_parameters(&allreduce, choice);
     if (!collopt_usable(choice->algorithm, &allreduce, NULL))
@@ -143,11 +96,12 @@ static size_t allreduce(const struct collopt_problem *p)
 {
     const struct collopt_choice *said = collopt_choice_numbered(p->value[INNER]);
     struct collopt_choice best = { .algorithm = worth_it[0] };
+    bool looks = !said && vector_bytes(p) <= too_long;
     double shortest = 0;
 
     if (said)
-        return value_of(p, *said);
-    for (size_t i = 0; i < sizeof worth_it / sizeof *worth_it && vector_bytes(p) <= too_long; i++) {
+        best = *said;
+    for (size_t i = 0; i < sizeof worth_it / sizeof *worth_it && looks; i++) {
         struct collopt_choice choice = { .algorithm = worth_it[i] };
         double time = seconds(p, &choice);
 
@@ -156,7 +110,7 @@ static size_t allreduce(const struct collopt_problem *p)
             best = choice;
         }
     }
-    return value_of(p, best);
+    return collopt_inner_value(p, task(p, COLLOPT_ALLREDUCE), best);
 }
 
 static void build_allreduce(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
@@ -212,13 +166,13 @@ static size_t reduce(const struct collopt_problem *p)
 {
     const struct collopt_choice *said = collopt_choice_numbered(p->value[INNER]);
     struct collopt_choice choice = { .algorithm = &collopt_reduce_postal_tree };
-    struct collopt_problem reduce = mockup(p, COLLOPT_REDUCE);
+    struct collopt_problem reduce = collopt_inner_problem(p, task(p, COLLOPT_REDUCE), p->ranks);
 
     if (said)
         choice = *said;
     else if (receivers(p) < FEW)
         choice = cheapest(&reduce);
-    return value_of(p, choice);
+    return collopt_inner_value(p, task(p, COLLOPT_REDUCE), choice);
 }
 
 static void build_reduce(struct collopt_schedule *s, const struct collopt_problem *p, int rank)

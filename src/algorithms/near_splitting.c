@@ -53,8 +53,7 @@ static void give(struct collopt_window *w, const struct collopt_levels *all, int
 static void build(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
 {
     struct collopt_levels all = collopt_split_levels(p);
-    struct collopt_window w = { s, p->topology, rank, collopt_partition_counts(s), 0, p->ranks,
-                                COLLOPT_IN, COLLOPT_OUT };
+    struct collopt_window w = collopt_window(s, p, rank, collopt_partition_counts(s), p->ranks);
     int last = all.levels - 1, f = all.levels ? all.radix[0] : 1, width = 1;
 
     if (last > 0)

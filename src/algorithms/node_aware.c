@@ -79,7 +79,8 @@ static struct collopt_task node_task(const struct collopt_problem *p)
 {
     int largest = collopt_largest_node(p);
 
-    return (struct collopt_task){ COLLOPT_ALLREDUCE, least(2, largest), largest, 1, 0, 0 };
+    return (struct collopt_task){ .collective = COLLOPT_ALLREDUCE, .least = least(2, largest),
+                                  .most = largest, .n = 1 };
 }
 
 extern const struct collopt_algorithm collopt_allreduce_recursive_doubling;
@@ -335,7 +336,8 @@ static int handed_out(const struct collopt_problem *p, int last)
 
 static void tell_inside(const struct collopt_problem *p, int ranks, struct collopt_traffic *t)
 {
-    struct collopt_task task = { COLLOPT_ALLREDUCE, ranks, ranks, 1, 0, 0 };
+    struct collopt_task task = { .collective = COLLOPT_ALLREDUCE, .least = ranks, .most = ranks,
+                                 .n = 1 };
 
     collopt_inner_traffic(p, task, p->value[NODE], p->segments, t);
 }

@@ -4,7 +4,6 @@
 #define COLLOPT_ALGORITHMS_NODE_AWARE_H
 
 #include "groups.h"
-#include "catalogue/choice.h"
 
 enum {
     COLLOPT_NODE_AWARE_RADIX = 64,

@@ -57,7 +57,8 @@ static struct levels levels_of(const struct collopt_problem *p)
 
 static struct collopt_task task_of(int ranks, int root)
 {
-    return (struct collopt_task){ COLLOPT_REDUCE, least(2, ranks), ranks, 1, root, 0 };
+    return (struct collopt_task){ .collective = COLLOPT_REDUCE, .least = least(2, ranks),
+                                  .most = ranks, .n = 1, .root = root };
 }
 
 static struct collopt_task node_task(const struct collopt_problem *p)

@@ -147,8 +147,8 @@ static void gather(struct collopt_window *w, const struct collopt_problem *p)
 
 static void build(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
 {
-    int f = parts_of(p), partition = collopt_partition(s, f);
-    struct collopt_window w = { s, p->topology, rank, partition, 0, f, COLLOPT_IN, COLLOPT_OUT };
+    int f = parts_of(p);
+    struct collopt_window w = collopt_window(s, p, rank, collopt_partition(s, f), f);
 
     if (f > 1) {
         w.sums = rank == p->root ? COLLOPT_OUT

@@ -38,10 +38,7 @@ static struct collopt_window begin(struct collopt_schedule *s, const struct coll
                                    int rank, const struct collopt_course *c,
                                    struct collopt_block piece)
 {
-    int partition = collopt_partition_block(s, piece, c->windows);
-
-    return (struct collopt_window){ s, p->topology, rank, partition, 0, c->windows, COLLOPT_IN,
-                                    COLLOPT_OUT };
+    return collopt_window(s, p, rank, collopt_partition_block(s, piece, c->windows), c->windows);
 }
 
 /* Returns the round of the first level. */
@@ -200,8 +197,7 @@ static void build_reduce_scatter(struct collopt_schedule *s, const struct collop
                                  int rank)
 {
     struct collopt_levels all = collopt_split_levels(p);
-    struct collopt_window w = { s, p->topology, rank, collopt_partition_counts(s), 0, p->ranks,
-                                COLLOPT_IN, COLLOPT_OUT };
+    struct collopt_window w = collopt_window(s, p, rank, collopt_partition_counts(s), p->ranks);
     int f = all.levels ? all.radix[0] : 1, width = p->ranks;
 
     if (all.levels > 1)

@@ -54,6 +54,14 @@ struct collopt_block collopt_window_part(const struct collopt_window *w, int f, 
     return block(w->partition, w->first + w->parts / f * digit, w->parts / f);
 }
 
+static struct collopt_region part_at(const struct collopt_window *w, int place, int f, int digit)
+{
+    int n = w->parts / f;
+
+    return w->list ? at_list(place, n, w->list + digit * n)
+                   : at(place, collopt_window_part(w, f, digit));
+}
+
 void collopt_split(struct collopt_window *w, int width, int f, bool last)
 {
     int digit = collopt_digit(w->rank, width, f), others[COLLOPT_FOLD_OPERANDS];
@@ -64,15 +72,15 @@ void collopt_split(struct collopt_window *w, int width, int f, bool last)
     collopt_round(w->s);
     for (int j = 1; j < f; j++) {
         int to = others[j - 1], from = modulo(digit - j, f);
-        bool straight = w->mine == COLLOPT_IN && j == 1;        /* nothing is there yet */
+        /* nothing is there yet */
+        bool straight = w->mine == COLLOPT_IN && j == 1 && !w->list;
 
-        operand[from] = at(straight ? w->sums : collopt_packed_slot(w->s), own);
-        collopt_send(w->s, w->rank + (to - digit) * width,
-                     at(w->mine, collopt_window_part(w, f, to)));
+        operand[from] = part_at(w, straight ? w->sums : collopt_packed_slot(w->s), f, digit);
+        collopt_send(w->s, w->rank + (to - digit) * width, part_at(w, w->mine, f, to));
         collopt_receive(w->s, w->rank + (from - digit) * width, operand[from]);
     }
-    operand[digit] = at(w->mine, own);
-    collopt_fold(w->s, at(last ? COLLOPT_OUT : w->sums, own), f, operand);
+    operand[digit] = part_at(w, w->mine, f, digit);
+    collopt_fold(w->s, part_at(w, last ? COLLOPT_OUT : w->sums, f, digit), f, operand);
     w->first = own.first;
     w->parts = own.parts;
     w->mine = w->sums;

@@ -37,7 +37,18 @@ struct collopt_window {
     int first, parts;           /* the window */
     int mine, sums;             /* where the window lies: IN until it has been combined; and where
                                  * it is from then on */
+    const struct collopt_block *list;   /* of a level: its parts, where they are not consecutive */
 };
+
+/* At first it is all PARTS of PARTITION. */
+static inline struct collopt_window collopt_window(struct collopt_schedule *s,
+                                                   const struct collopt_problem *p, int rank,
+                                                   int partition, int parts)
+{
+    return (struct collopt_window){ .s = s, .topology = p->topology, .rank = rank,
+                                    .partition = partition, .parts = parts, .mine = COLLOPT_IN,
+                                    .sums = COLLOPT_OUT };
+}
 
 /* RANK's digit on a level whose ranks are WIDTH apart. */
 static inline int collopt_digit(int rank, int width, int f)

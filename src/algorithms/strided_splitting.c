@@ -16,62 +16,31 @@
 
 #include "splitting.h"
 
-/* One rank on its way through the levels. */
-struct strides {
-    const struct collopt_problem *p;
-    int rank, partition, have;  /* HAVE: where the sums are; IN at first */
-    struct collopt_block *list; /* of a level: the parts of its first rank's window, then of the
-                                 * second's ... */
-    int blocks;                 /* of each of these */
-};
-
-/* The window of ranks that equal this one modulo WIDTH, cut in F smaller ones in sequence. */
-static void set_out(struct strides *w, int width, int f)
+/* The window of ranks that equal this one modulo WIDTH, as F smaller ones in sequence. */
+static void set_out(const struct collopt_window *w, int width, int f, struct collopt_block *list)
 {
-    w->blocks = w->p->ranks / (width * f);
+    int parts = w->parts / f;
+
     for (int digit = 0; digit < f; digit++)
-        for (int i = 0; i < w->blocks; i++)
-            w->list[digit * w->blocks + i] =
+        for (int i = 0; i < parts; i++)
+            list[digit * parts + i] =
                 block(w->partition, w->rank % width + digit * width + i * width * f, 1);
-}
-
-static struct collopt_region window(const struct strides *w, int place, int digit)
-{
-    return at_list(place, w->blocks, w->list + digit * w->blocks);
-}
-
-static void exchange(struct collopt_schedule *s, struct strides *w, int width, int f, int sum)
-{
-    int digit = collopt_digit(w->rank, width, f), others[COLLOPT_FOLD_OPERANDS];
-    struct collopt_region operand[COLLOPT_FOLD_OPERANDS];
-
-    set_out(w, width, f);
-    collopt_farthest_first(w->p->topology, width, f, digit, others);
-    collopt_round(s);
-    for (int j = 1; j < f; j++) {
-        int to = others[j - 1], from = modulo(digit - j, f);
-
-        operand[from] = window(w, collopt_packed_slot(s), digit);
-        collopt_send(s, w->rank + (to - digit) * width, window(w, w->have, to));
-        collopt_receive(s, w->rank + (from - digit) * width, operand[from]);
-    }
-    operand[digit] = window(w, w->have, digit);
-    collopt_fold(s, window(w, sum, digit), f, operand);
-    w->have = sum;
 }
 
 static void build(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
 {
     struct collopt_levels all = collopt_split_levels(p);
-    struct strides w = { .p = p, .rank = rank, .partition = collopt_partition_counts(s),
-                         .have = COLLOPT_IN };
-    int width = 1;
+    struct collopt_block *list = collopt_workspace(s, (size_t)p->ranks * sizeof *list);
+    struct collopt_window w = collopt_window(s, p, rank, collopt_partition_counts(s), p->ranks);
 
-    w.list = collopt_workspace(s, (size_t)p->ranks * sizeof *w.list);
-    for (int l = 0; w.list && l < all.levels; width *= all.radix[l++])
-        exchange(s, &w, width, all.radix[l],
-                 l == all.levels - 1 ? COLLOPT_OUT : collopt_accumulator(s));
-    free(w.list);
+    w.list = list;
+    if (all.levels > 1)
+        w.sums = collopt_accumulator(s);
+    for (int l = 0, width = 1; list && l < all.levels; width *= all.radix[l++]) {
+        set_out(&w, width, all.radix[l], list);
+        collopt_split(&w, width, all.radix[l], l == all.levels - 1);
+    }
+    free(list);
 }
 
 static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)

@@ -237,3 +237,27 @@ void collopt_tree_down(struct collopt_schedule *s, struct collopt_tree t,
     if (t.right >= 0)
         collopt_send(s, t.right, out(segment));
 }
+
+void collopt_links_up(struct collopt_schedule *s, const struct collopt_links *l,
+                      struct turns tmp[COLLOPT_NEIGHBOURS], struct collopt_block segment)
+{
+    struct collopt_region operand[COLLOPT_NEIGHBOURS + 1], to = in(segment);
+    int n = 0;
+
+    for (int i = 0; i <= l->children; i++) {
+        if (i == l->before)
+            operand[n++] = in(segment);
+        if (i == l->children)
+            break;
+        operand[n] = at(turn(s, &tmp[i]), segment);
+        collopt_receive(s, l->child[i], operand[n++]);
+    }
+    if (l->parent < 0)
+        to = out(segment);
+    else if (n > 1)
+        to = operand[l->before == 0];
+    if (n > 1)
+        collopt_fold(s, to, n, operand);
+    if (l->parent >= 0)
+        collopt_send(s, l->parent, to);
+}

@@ -6,7 +6,7 @@
 int collopt_outer_rank(const struct scope *scope, int rank)
 {
     for (; scope; scope = scope->outer)
-        rank = scope->phase->member[rank];
+        rank = scope->phase->member ? scope->phase->member[rank] : rank;
     return rank;
 }
 

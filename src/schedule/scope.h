@@ -11,7 +11,7 @@ struct collopt_topology;
 /* The whole problem of the inner algorithm: some ranks, a block of the vector, two places. */
 struct collopt_phase {
     int ranks, index;           /* how many take part, and which of them this rank is */
-    const int *member;          /* [ranks] who they are, lower ranks first */
+    const int *member;          /* [ranks] who they are, lower ranks first; NULL: all ranks */
     int root;                   /* its index; Reduce */
     const struct collopt_topology *topology;        /* of the members; NULL: nothing is known of
                                                      * them, or is to be looked at */
