@@ -83,6 +83,35 @@ int collopt_nearest_but(const char *word, int n, const char *(*nth)(int i, const
     return nearest;
 }
 
+const char *collopt_hint(char hint[COLLOPT_HINT], const char *lead, const char *word, int n,
+                         const char *(*nth)(int i, const void *data), const void *data)
+{
+    int nearest = collopt_nearest(word, n, nth, data);
+
+    hint[0] = '\0';
+    if (nearest >= 0)
+        snprintf(hint, COLLOPT_HINT, "%s%s?", lead, nth(nearest, data));
+    return hint;
+}
+
+int collopt_word_among(const char *what, const char *word, int n,
+                       const char *(*nth)(int i, const void *data), char *message, size_t size)
+{
+    struct collopt_text t = { .text = message, .size = size };
+    int nearest = collopt_nearest(word, n, nth, NULL);
+
+    for (int i = 0; i < n; i++)
+        if (strcmp(nth(i, NULL), word) == 0)
+            return i;
+    collopt_add(&t, "there is no %s \"%.60s\"; there is ", what, word);
+    for (int i = 0; i < n; i++)
+        collopt_add(&t, "%s%s", i ? ", " : "", nth(i, NULL));
+    /* "*" is near to everything short */
+    if (nearest >= 0 && strcmp(nth(nearest, NULL), "*") != 0)
+        collopt_add(&t, "; did you mean %s?", nth(nearest, NULL));
+    return -1;
+}
+
 /* ---- lists of words, and texts that grow ----------------------------------------------------- */
 
 const char *collopt_word(const char *words, int i, size_t *n)

@@ -16,6 +16,14 @@ int collopt_nearest(const char *word, int n, const char *(*nth)(int i, const voi
 /* The same without word BUT: the second nearest, where BUT is the nearest. */
 int collopt_nearest_but(const char *word, int n, const char *(*nth)(int i, const void *data),
                         const void *data, int but);
+/* Writes LEAD, the nearest word and "?" to HINT, or nothing if none is near; returns HINT. */
+enum { COLLOPT_HINT = 120 };
+const char *collopt_hint(char hint[COLLOPT_HINT], const char *lead, const char *word, int n,
+                         const char *(*nth)(int i, const void *data), const void *data);
+/* The index of WORD among N words; -1, with a sentence in MESSAGE, "there is no WHAT "WORD"; there
+ * is ...", if it is none of them. */
+int collopt_word_among(const char *what, const char *word, int n,
+                       const char *(*nth)(int i, const void *data), char *message, size_t size);
 /* Letters of ASCII without regard to case, whatever the locale that the program has set; as
  * strncasecmp() compares. */
 char collopt_lower(char c);

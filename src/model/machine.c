@@ -153,15 +153,14 @@ struct reader {
 /* The number of a key's name; -1 after a complaint. */
 static int key_named(struct reader *r, const char *name)
 {
-    int nearest;
+    char hint[COLLOPT_HINT];
 
     for (int i = 0; i < COLLOPT_MACHINE_KEYS; i++)
         if (strcmp(collopt_machine_keys[i].name, name) == 0)
             return i;
-    nearest = collopt_nearest(name, COLLOPT_MACHINE_KEYS, nth_key, NULL);
-    collopt_mistake(&r->in, "there is no key \"%.*s\";%s%s%s collopt(7) lists them", SHOWN, name,
-                    nearest < 0 ? "" : " did you mean ",
-                    nearest < 0 ? "" : collopt_machine_keys[nearest].name, nearest < 0 ? "" : "?");
+    collopt_hint(hint, " did you mean ", name, COLLOPT_MACHINE_KEYS, nth_key, NULL);
+    collopt_mistake(&r->in, "there is no key \"%.*s\";%s collopt(7) lists them", SHOWN, name,
+                    hint);
     return -1;
 }
 

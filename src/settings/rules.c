@@ -57,23 +57,12 @@ static const char *nth_collective(int i, const void *data)
 static int word_among(struct reader *r, const char *what, const char *word, int n,
                       const char *(*nth)(int i, const void *data))
 {
-    char list[256] = "";
-    int nearest;
+    char message[400];
+    int i = collopt_word_among(what, word, n, nth, message, sizeof message);
 
-    for (int i = 0; i < n; i++) {
-        size_t used = strlen(list);
-
-        if (strcmp(nth(i, NULL), word) == 0)
-            return i;
-        snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "", nth(i, NULL));
-    }
-    nearest = collopt_nearest(word, n, nth, NULL);
-    if (nearest <= 0)           /* "*" is near to everything short */
-        collopt_mistake(&r->in, "there is no %s \"%.*s\"; there is %s", what, SHOWN, word, list);
-    else
-        collopt_mistake(&r->in, "there is no %s \"%.*s\"; there is %s; did you mean %s?", what,
-                        SHOWN, word, list, nth(nearest, NULL));
-    return -1;
+    if (i < 0)
+        collopt_mistake(&r->in, "%s", message);
+    return i;
 }
 
 static bool set_collective(struct reader *r, struct collopt_rule *rule, const char *word)

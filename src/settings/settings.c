@@ -184,15 +184,12 @@ static const char *nth_of_words(int i, const void *data)
 static void suggest(const char *values, const char *text, char *message, size_t size)
 {
     struct words w = { 0 };
-    int nearest;
+    char hint[COLLOPT_HINT];
 
     while (w.n < WORDS && nth_word(values, w.n, w.word[w.n]))
         w.n++;
-    nearest = collopt_nearest(text, w.n, nth_of_words, &w);
-    if (nearest < 0)
-        snprintf(message, size, "it takes %s", values);
-    else
-        snprintf(message, size, "it takes %s; did you mean %s?", values, w.word[nearest]);
+    snprintf(message, size, "it takes %s%s", values,
+             collopt_hint(hint, "; did you mean ", text, w.n, nth_of_words, &w));
 }
 
 /* ---- one value ------------------------------------------------------------------------------- */
@@ -458,8 +455,7 @@ static bool is_of_installations(const char *name, size_t n)
 
 static void tell_unknown(void (*warn)(const char *sentence), const char *name, size_t n)
 {
-    char copy[SHOWN];
-    int nearest;
+    char copy[SHOWN], hint[COLLOPT_HINT];
 
     snprintf(copy, sizeof copy, "%.*s", (int)(n < SHOWN ? n : SHOWN - 1), name);
     if (strcmp(copy, "COLLOPT_NODE_RANKS") == 0 || strcmp(copy, "COLLOPT_FAKE_NODES") == 0) {
@@ -467,11 +463,8 @@ static void tell_unknown(void (*warn)(const char *sentence), const char *name, s
              copy, SHOWN, name[n] ? name + n + 1 : "");
         return;
     }
-    nearest = collopt_nearest(copy, ROWS, nth_name, NULL);
-    tell(warn,
-         "%s is not a variable of collopt and is ignored;%s%s%s collopt-info --all lists them",
-         copy, nearest < 0 ? "" : " did you mean ", nearest < 0 ? "" : nth_name(nearest, NULL),
-         nearest < 0 ? "" : "?");
+    tell(warn, "%s is not a variable of collopt and is ignored;%s collopt-info --all lists them",
+         copy, collopt_hint(hint, " did you mean ", copy, ROWS, nth_name, NULL));
 }
 
 static void tell_value(void (*warn)(const char *sentence), const struct collopt_setting_row *row,

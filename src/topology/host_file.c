@@ -137,7 +137,7 @@ static bool begins_shape(const struct reader *r, const char *word)
 
 static const char *nth_kind(int i, const void *data)
 {
-    static const char *const kinds[] = { "torus", "mesh" };
+    static const char *const kinds[] = { "torus:", "mesh:" };
 
     (void)data;
     return kinds[i];
@@ -147,14 +147,12 @@ static const char *nth_kind(int i, const void *data)
 static void complain_of_kind(struct reader *r, const char *word)
 {
     char kind[16];
-    int nearest;
+    char hint[COLLOPT_HINT];
 
-    snprintf(kind, sizeof kind, "%.*s", (int)strcspn(word, ":"), word);
-    nearest = collopt_nearest(kind, 2, nth_kind, NULL);
+    snprintf(kind, sizeof kind, "%.*s", (int)strcspn(word, ":") + 1, word);
     collopt_mistake(
-        &r->in, "\"%.*s\" is neither a host nor a shape, such as torus:8x8x4 or mesh:16x16%s%s%s",
-        SHOWN, word, nearest < 0 ? "" : "; did you mean ",
-        nearest < 0 ? "" : nth_kind(nearest, NULL), nearest < 0 ? "" : ":?");
+        &r->in, "\"%.*s\" is neither a host nor a shape, such as torus:8x8x4 or mesh:16x16%s",
+        SHOWN, word, collopt_hint(hint, "; did you mean ", kind, 2, nth_kind, NULL));
     r->lost = true;
 }
 

@@ -63,18 +63,16 @@ static void print_wrapped(const char *line, size_t length)
 
 static int unknown(const char *name)
 {
-    char whole[80];
-    int n = 0, nearest;
+    char whole[80], hint[COLLOPT_HINT];
+    int n = 0;
 
     while (variable_texts[n].name)
         n++;
     snprintf(whole, sizeof whole, "%s%s", is_bare(name) ? prefix : "", name);
-    nearest = collopt_nearest(whole, n, nth_name, NULL);
     fprintf(stderr,
-            "collopt-info: --variable: there is no variable \"%s\";%s%s%s collopt-info --all "
-            "lists them\n",
-            name, nearest < 0 ? "" : " did you mean ",
-            nearest < 0 ? "" : variable_texts[nearest].name, nearest < 0 ? "" : "?");
+            "collopt-info: --variable: there is no variable \"%s\";%s collopt-info --all lists "
+            "them\n",
+            name, collopt_hint(hint, " did you mean ", whole, n, nth_name, NULL));
     return 2;
 }
 

@@ -81,21 +81,12 @@ static const char *nth_format(int i, const void *data)
 static int named(const char *what, const char *word, int n,
                  const char *(*nth)(int i, const void *data))
 {
-    char list[256] = "";
-    int nearest;
+    char message[400];
+    int i = collopt_word_among(what, word, n, nth, message, sizeof message);
 
-    for (int i = 0; i < n; i++) {
-        size_t used = strlen(list);
-
-        if (strcmp(nth(i, NULL), word) == 0)
-            return i;
-        snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "", nth(i, NULL));
-    }
-    nearest = collopt_nearest(word, n, nth, NULL);
-    if (nearest < 0)
-        fail("there is no %s \"%.60s\"; there is %s", what, word, list);
-    fail("there is no %s \"%.60s\"; there is %s; did you mean %s?", what, word, list,
-         nth(nearest, NULL));
+    if (i < 0)
+        fail("%s", message);
+    return i;
 }
 
 static size_t number(const char *option, const char *text, size_t least, size_t most)

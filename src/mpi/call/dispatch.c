@@ -348,6 +348,7 @@ static int take_over(struct collopt_comm *c, const struct collopt_call *call)
 static COLLOPT_OUT_OF_LINE int fall_back_or_take_over(struct collopt_comm *c,
                                                       struct collopt_call *call)
 {
+    enum collopt_reason why;
     int err;
 
     if (!c)
@@ -358,19 +359,9 @@ static COLLOPT_OUT_OF_LINE int fall_back_or_take_over(struct collopt_comm *c,
     collopt_noted_enter(c);
     if (c->status == COLLOPT_NEW && (err = take_over(c, call)) != MPI_SUCCESS)
         return err;
-    if (collopt_is_off() && !(c->checked && c->status == COLLOPT_TAKEN_OVER))
-        return fall_back(call, c, COLLOPT_PASS_OFF);
-    switch (c->status) {
-    case COLLOPT_TAKEN_OVER:
-        return c->hints_due ? compare_hints_and_serve(c, call) : serve(c, call);
-    case COLLOPT_NEW:
-        return fall_back(call, c, COLLOPT_PASS_EARLY);
-    case COLLOPT_INTERCOMM:
-        return fall_back(call, c, COLLOPT_PASS_INTERCOMM);
-    default:
-        return fall_back(call, c,
-                         collopt_gpu_allows() ? COLLOPT_PASS_REFUSED : COLLOPT_PASS_NATIVE);
-    }
+    if ((why = collopt_comm_obstacle(c)) != COLLOPT_REASONS)
+        return fall_back(call, c, why);
+    return c->hints_due ? compare_hints_and_serve(c, call) : serve(c, call);
 }
 
 int collopt_dispatch(struct collopt_call *call)

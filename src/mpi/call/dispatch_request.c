@@ -21,19 +21,6 @@
 #include "mpi/request/p2p_request.h"
 #include "settings/settings.h"
 
-/* What keeps C from serving such calls, as all its ranks know; COLLOPT_REASONS: nothing. */
-static enum collopt_reason obstacle(const struct collopt_comm *c)
-{
-    if (collopt_is_off() && !(c->checked && c->status == COLLOPT_TAKEN_OVER))
-        return COLLOPT_PASS_OFF;
-    if (c->status == COLLOPT_NEW)
-        return COLLOPT_PASS_EARLY;
-    if (c->status != COLLOPT_TAKEN_OVER)
-        return c->status == COLLOPT_INTERCOMM ? COLLOPT_PASS_INTERCOMM
-            : collopt_gpu_allows() ? COLLOPT_PASS_REFUSED : COLLOPT_PASS_NATIVE;
-    return COLLOPT_REASONS;
-}
-
 /* Can shared memory serve the call? */
 static bool can_publish(const struct collopt_comm *c, const struct collopt_call *call)
 {
@@ -157,7 +144,7 @@ enum collopt_outcome collopt_dispatch_persistent(struct collopt_call *call,
         collopt_noted_make(c);
     if (c->status == COLLOPT_NEW && (*err = collopt_comm_take_over(c, SIZE_MAX)))
         return COLLOPT_FAILED;          /* it is raised */
-    if ((why = obstacle(c)) != COLLOPT_REASONS)
+    if ((why = collopt_comm_obstacle(c)) != COLLOPT_REASONS)
         return fall_back(call, why);
     c->call++;                  /* another rank may make a blocking call here */
     if (c->checked && (*err = collopt_check(c, call, NULL, COLLOPT_FALL_BACK)))
@@ -188,7 +175,7 @@ enum collopt_outcome collopt_dispatch_nonblocking(struct collopt_call *call,
         collopt_comm_note(c, collopt_bytes_to_count(c, call));
     if (collopt_is_off())
         return fall_back(call, COLLOPT_PASS_OFF);
-    if ((why = obstacle(c)) != COLLOPT_REASONS)
+    if ((why = collopt_comm_obstacle(c)) != COLLOPT_REASONS)
         return fall_back(call, why);
     return find_transport(c, call, plan, err);
 }

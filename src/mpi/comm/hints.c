@@ -133,9 +133,8 @@ static const char *nth_collective(int i, const void *data)
 static void tell_mistake(MPI_Info info, const char *key)
 {
     const char *name = key + strlen(prefix);
-    char value[VALUE] = "", message[512];
+    char value[VALUE] = "", message[512], hint[COLLOPT_HINT];
     struct given g;
-    int nearest;
 
     for (int i = 0; i < COLLOPT_COLLECTIVES; i++)
         if (strcmp(name, collopt_collective_names[i]) == 0) {
@@ -144,11 +143,9 @@ static void tell_mistake(MPI_Info info, const char *key)
                                   message);
             return;
         }
-    nearest = collopt_nearest(name, COLLOPT_COLLECTIVES, nth_collective, NULL);
-    collopt_warn_once(
-        "%s is not an info key of collopt and is ignored;%s%s%s%s collopt(7) lists them", key,
-        nearest < 0 ? "" : " did you mean ", nearest < 0 ? "" : prefix,
-        nearest < 0 ? "" : nth_collective(nearest, NULL), nearest < 0 ? "" : "?");
+    collopt_hint(hint, " did you mean collopt_", name, COLLOPT_COLLECTIVES, nth_collective, NULL);
+    collopt_warn_once("%s is not an info key of collopt and is ignored;%s collopt(7) lists them",
+                      key, hint);
 }
 
 /* Has INFO keys of ours, right or wrong?  LOOK is called for each, unless it is NULL. */

@@ -5,7 +5,25 @@
 
 #include <stddef.h>
 
-struct collopt_comm;
+#include "mpi/comm/comm.h"
+#include "mpi/device/gpu.h"
+#include "mpi/node/process.h"
+#include "report/counters.h"
+
+/* Why C does not serve calls, as all its ranks know; COLLOPT_REASONS: it does. Checked calls are
+ * compared before they fall back. */
+static inline enum collopt_reason collopt_comm_obstacle(const struct collopt_comm *c)
+{
+    if (collopt_is_off() && !(c->checked && c->status == COLLOPT_TAKEN_OVER))
+        return COLLOPT_PASS_OFF;
+    if (c->status == COLLOPT_TAKEN_OVER)
+        return COLLOPT_REASONS;
+    if (c->status == COLLOPT_NEW)
+        return COLLOPT_PASS_EARLY;
+    return c->status == COLLOPT_INTERCOMM ? COLLOPT_PASS_INTERCOMM
+        : collopt_gpu_allows()            ? COLLOPT_PASS_REFUSED
+                                          : COLLOPT_PASS_NATIVE;
+}
 
 /* Counts a call with a vector of BYTES on a NEW communicator and, when due, takes it over or leaves
  * it to the host for good. Collective. An error code: this rank alone cannot go on; it is
