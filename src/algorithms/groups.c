@@ -164,18 +164,22 @@ size_t collopt_inner_value(const struct collopt_problem *p, struct collopt_task 
     return collopt_choice_number(&choice);
 }
 
-size_t collopt_inner_preset(const struct collopt_problem *p, struct collopt_task task,
-                            size_t given)
+static const struct collopt_choice *choice_for(const struct collopt_problem *p,
+                                               struct collopt_task task)
 {
-    const struct collopt_choice *said = collopt_choice_numbered(given);
+    return collopt_choice_numbered(p->value[task.parameter]);
+}
+
+size_t collopt_inner_preset(const struct collopt_problem *p, struct collopt_task task)
+{
+    const struct collopt_choice *said = choice_for(p, task);
 
     return collopt_inner_value(p, task, said ? *said : cheapest(p, task));
 }
 
-int collopt_inner_segments(const struct collopt_problem *p, struct collopt_task task,
-                           size_t value)
+int collopt_inner_segments(const struct collopt_problem *p, struct collopt_task task)
 {
-    const struct collopt_choice *choice = collopt_choice_numbered(value);
+    const struct collopt_choice *choice = choice_for(p, task);
     struct collopt_problem inner = collopt_inner_problem(p, task, task.most);
 
     if (!choice || !choice->algorithm->segments)
@@ -184,38 +188,37 @@ int collopt_inner_segments(const struct collopt_problem *p, struct collopt_task 
     return choice->algorithm->segments(&inner);
 }
 
-bool collopt_inner_usable(const struct collopt_problem *p, struct collopt_task task,
-                          size_t value)
+bool collopt_inner_usable(const struct collopt_problem *p, struct collopt_task task)
 {
-    const struct collopt_choice *choice = collopt_choice_numbered(value);
+    const struct collopt_choice *choice = choice_for(p, task);
 
     return choice && !choice->algorithm->grouped && serves(p, task, choice);
 }
 
-double collopt_inner_time(const struct collopt_problem *p, struct collopt_task task,
-                          size_t value, int segments)
+double collopt_inner_time(const struct collopt_problem *p, struct collopt_task task)
 {
-    const struct collopt_choice *choice = collopt_choice_numbered(value);
+    const struct collopt_choice *choice = choice_for(p, task);
     struct collopt_problem inner = collopt_inner_problem(p, task, task.most);
 
     if (!choice || task.most == 1)
         return 0;
     memcpy(inner.value, choice->value, sizeof inner.value);
-    inner.segments = segments;
+    inner.segments = collopt_packed_segments(p->segments, task.which);
     inner.root = least(task.root, task.most - 1);
     return collopt_model(choice->algorithm, &inner);
 }
 
 void collopt_inner_traffic(const struct collopt_problem *p, struct collopt_task task,
-                           size_t value, int segments, struct collopt_traffic *t)
+                           struct collopt_traffic *t)
 {
-    collopt_inner_seconds(t, collopt_inner_time(p, task, value, segments));
+    collopt_inner_seconds(t, collopt_inner_time(p, task));
 }
 
-struct collopt_inner collopt_inner(size_t value, int segments)
+struct collopt_inner collopt_inner(const struct collopt_problem *p, struct collopt_task task)
 {
-    const struct collopt_choice *choice = collopt_choice_numbered(value);
-    struct collopt_inner inner = { .algorithm = choice->algorithm, .segments = segments };
+    const struct collopt_choice *choice = choice_for(p, task);
+    struct collopt_inner inner = { .algorithm = choice->algorithm,
+                                   .segments = collopt_packed_segments(p->segments, task.which) };
 
     memcpy(inner.value, choice->value, sizeof inner.value);
     return inner;

@@ -80,38 +80,36 @@ struct collopt_task {
     int root;                   /* Reduce: in one of the groups; elsewhere it is 0 */
     int abreast;                /* as in struct collopt_problem */
     bool all;                   /* of all ranks, where they are, on the whole vector */
+    int parameter;              /* whose value says by which algorithm */
+    int which;                  /* its number of segments among those that are packed */
 };
 
 /* The task of the nodes, which do C on whole vectors. */
 static inline struct collopt_task collopt_node_task(const struct collopt_problem *p,
-                                                    enum collopt_collective c)
+                                                    enum collopt_collective c, int parameter)
 {
     return (struct collopt_task){ .collective = c, .least = collopt_least_node(p),
-                                  .most = collopt_largest_node(p), .n = 1 };
+                                  .most = collopt_largest_node(p), .n = 1,
+                                  .parameter = parameter };
 }
 
-/* The problem of a group of RANKS, without parameters. */
+/* The problem of a group of RANKS, without parameters.  Of a task for all ranks it is P's. */
 struct collopt_problem collopt_inner_problem(const struct collopt_problem *p,
                                              struct collopt_task task, int ranks);
 
 /* The value of a parameter that takes an algorithm: CHOICE, completed. */
 size_t collopt_inner_value(const struct collopt_problem *p, struct collopt_task task,
                            struct collopt_choice choice);
-/* The same: what was GIVEN (0: nothing), completed; or what
- * costs least. */
-size_t collopt_inner_preset(const struct collopt_problem *p, struct collopt_task task,
-                            size_t given);
-/* VALUE's segments for TASK, and whether it can be used for it. */
-int collopt_inner_segments(const struct collopt_problem *p, struct collopt_task task,
-                           size_t value);
-bool collopt_inner_usable(const struct collopt_problem *p, struct collopt_task task,
-                          size_t value);
+/* The same: what was given, completed; or what costs least. */
+size_t collopt_inner_preset(const struct collopt_problem *p, struct collopt_task task);
+/* The algorithm's segments, and whether it can be used. */
+int collopt_inner_segments(const struct collopt_problem *p, struct collopt_task task);
+bool collopt_inner_usable(const struct collopt_problem *p, struct collopt_task task);
 /* Its predicted time; and added to T. */
-double collopt_inner_time(const struct collopt_problem *p, struct collopt_task task,
-                          size_t value, int segments);
+double collopt_inner_time(const struct collopt_problem *p, struct collopt_task task);
 void collopt_inner_traffic(const struct collopt_problem *p, struct collopt_task task,
-                           size_t value, int segments, struct collopt_traffic *t);
-struct collopt_inner collopt_inner(size_t value, int segments);
+                           struct collopt_traffic *t);
+struct collopt_inner collopt_inner(const struct collopt_problem *p, struct collopt_task task);
 
 /* Up to three numbers of segments as one; there are at most COLLOPT_MOST_SEGMENTS of them. */
 enum { COLLOPT_PACK = 1 << 10 };

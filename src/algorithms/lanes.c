@@ -36,7 +36,7 @@ static int lanes_of(const struct collopt_problem *p)
 
 static struct collopt_task node_task(const struct collopt_problem *p)
 {
-    return collopt_node_task(p, COLLOPT_REDUCE_SCATTER);
+    return collopt_node_task(p, COLLOPT_REDUCE_SCATTER, NODE);
 }
 
 static struct collopt_task net_task(const struct collopt_problem *p)
@@ -45,13 +45,16 @@ static struct collopt_task net_task(const struct collopt_problem *p)
 
     return (struct collopt_task){ .collective = collopt_between(p), .least = nodes, .most = nodes,
                                   .n = lanes_of(p), .root = collopt_node_of(p, p->root),
-                                  .abreast = lanes_of(p) };
+                                  .abreast = lanes_of(p), .parameter = NET, .which = 1 };
 }
 
 /* Whole vectors inside a node: Scan and Exscan. */
 static struct collopt_task prefix_task(const struct collopt_problem *p)
 {
-    return collopt_node_task(p, p->collective);
+    struct collopt_task task = collopt_node_task(p, p->collective, OWN);
+
+    task.which = 2;
+    return task;
 }
 
 static size_t count_preset(const struct collopt_problem *p)
@@ -61,35 +64,33 @@ static size_t count_preset(const struct collopt_problem *p)
 
 static size_t node_preset(const struct collopt_problem *p)
 {
-    return collopt_inner_preset(p, node_task(p), p->value[NODE]);
+    return collopt_inner_preset(p, node_task(p));
 }
 
 static size_t net_preset(const struct collopt_problem *p)
 {
-    return collopt_inner_preset(p, net_task(p), p->value[NET]);
+    return collopt_inner_preset(p, net_task(p));
 }
 
 static size_t own_preset(const struct collopt_problem *p)
 {
-    return collopt_inner_preset(p, prefix_task(p), p->value[OWN]);
+    return collopt_inner_preset(p, prefix_task(p));
 }
 
 static int segments(const struct collopt_problem *p)
 {
     bool prefix = collopt_is_prefix(p->collective);
-    int own = prefix ? collopt_inner_segments(p, prefix_task(p), p->value[OWN]) : 1;
 
-    return collopt_pack_segments(collopt_inner_segments(p, node_task(p), p->value[NODE]),
-                                 collopt_inner_segments(p, net_task(p), p->value[NET]), own);
+    return collopt_pack_segments(collopt_inner_segments(p, node_task(p)),
+                                 collopt_inner_segments(p, net_task(p)),
+                                 prefix ? collopt_inner_segments(p, prefix_task(p)) : 1);
 }
 
 static bool usable(const struct collopt_problem *p)
 {
     return collopt_groups_serve(p) && lanes_of(p) <= collopt_least_node(p)
-        && collopt_inner_usable(p, node_task(p), p->value[NODE])
-        && collopt_inner_usable(p, net_task(p), p->value[NET])
-        && (!collopt_is_prefix(p->collective)
-            || collopt_inner_usable(p, prefix_task(p), p->value[OWN]));
+        && collopt_inner_usable(p, node_task(p)) && collopt_inner_usable(p, net_task(p))
+        && (!collopt_is_prefix(p->collective) || collopt_inner_usable(p, prefix_task(p)));
 }
 
 /* ---- one rank's view ------------------------------------------------------------------------- */
@@ -148,10 +149,10 @@ static bool begin(struct lanes *l, struct collopt_schedule *s, const struct coll
         l->mate[k] = collopt_members(&l->g, k)[l->g.local];
     if (!collopt_scatters(p->collective))
         share_out(l);
-    l->node = collopt_inner(p->value[NODE], collopt_packed_segments(p->segments, 0));
-    l->net = collopt_inner(p->value[NET], collopt_packed_segments(p->segments, 1));
+    l->node = collopt_inner(p, node_task(p));
+    l->net = collopt_inner(p, net_task(p));
     if (collopt_is_prefix(p->collective))
-        l->own = collopt_inner(p->value[OWN], collopt_packed_segments(p->segments, 2));
+        l->own = collopt_inner(p, prefix_task(p));
     return true;
 }
 
@@ -427,18 +428,12 @@ static double longest_share(const struct collopt_problem *p)
 
 static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
 {
-    struct collopt_task node = node_task(p), net = net_task(p), own = prefix_task(p);
+    double lanes = collopt_inner_time(p, node_task(p)) + collopt_inner_time(p, net_task(p));
+    double prefix = collopt_is_prefix(p->collective) ? collopt_inner_time(p, prefix_task(p)) : 0;
     double m = vector_bytes(p), share = m * longest_share(p);
     int n = collopt_largest_node(p), others = (n - 1) / lanes_of(p);
     struct collopt_messages each = { .pattern = COLLOPT_SHIFT, .inside = true, .distance = 1,
                                      .bytes = share };
-
-    double lanes =
-        collopt_inner_time(p, node, p->value[NODE], collopt_packed_segments(p->segments, 0))
-        + collopt_inner_time(p, net, p->value[NET], collopt_packed_segments(p->segments, 1));
-    double prefix = collopt_is_prefix(p->collective)
-        ? collopt_inner_time(p, own, p->value[OWN], collopt_packed_segments(p->segments, 2))
-        : 0;
 
     /* they run beside one another */
     collopt_inner_seconds(t, lanes > prefix ? lanes : prefix);

@@ -26,7 +26,7 @@ enum { NODE, NET };             /* parameters */
 static struct collopt_task node_task(const struct collopt_problem *p)
 {
     bool prefix = collopt_is_prefix(p->collective);
-    struct collopt_task task = collopt_node_task(p, prefix ? p->collective : COLLOPT_REDUCE);
+    struct collopt_task task = collopt_node_task(p, prefix ? p->collective : COLLOPT_REDUCE, NODE);
 
     if (p->collective == COLLOPT_REDUCE)
         task.root = collopt_local_number(p, p->root);
@@ -38,29 +38,30 @@ static struct collopt_task net_task(const struct collopt_problem *p)
     int nodes = p->topology->nodes;
 
     return (struct collopt_task){ .collective = collopt_between(p), .least = nodes, .most = nodes,
-                                  .n = 1, .root = collopt_node_of(p, p->root), .abreast = 1 };
+                                  .n = 1, .root = collopt_node_of(p, p->root), .abreast = 1,
+                                  .parameter = NET, .which = 1 };
 }
 
 static size_t node_preset(const struct collopt_problem *p)
 {
-    return collopt_inner_preset(p, node_task(p), p->value[NODE]);
+    return collopt_inner_preset(p, node_task(p));
 }
 
 static size_t net_preset(const struct collopt_problem *p)
 {
-    return collopt_inner_preset(p, net_task(p), p->value[NET]);
+    return collopt_inner_preset(p, net_task(p));
 }
 
 static int segments(const struct collopt_problem *p)
 {
-    return collopt_pack_segments(collopt_inner_segments(p, node_task(p), p->value[NODE]),
-                                 collopt_inner_segments(p, net_task(p), p->value[NET]), 1);
+    return collopt_pack_segments(collopt_inner_segments(p, node_task(p)),
+                                 collopt_inner_segments(p, net_task(p)), 1);
 }
 
 static bool usable(const struct collopt_problem *p)
 {
-    return collopt_groups_serve(p) && collopt_inner_usable(p, node_task(p), p->value[NODE])
-        && collopt_inner_usable(p, net_task(p), p->value[NET]);
+    return collopt_groups_serve(p) && collopt_inner_usable(p, node_task(p))
+        && collopt_inner_usable(p, net_task(p));
 }
 
 /* ---- phases ---------------------------------------------------------------------------------- */
@@ -100,8 +101,8 @@ static bool begin(struct hierarchy *h, struct collopt_schedule *s, const struct 
     for (int k = 0; k < h->g.nodes; k++)
         h->leader[k] = leader_of(h, k);
     h->lead = collopt_local_of(&h->g, h->g.node, h->leader[h->g.node]);
-    h->node = collopt_inner(p->value[NODE], collopt_packed_segments(p->segments, NODE));
-    h->net = collopt_inner(p->value[NET], collopt_packed_segments(p->segments, NET));
+    h->node = collopt_inner(p, node_task(p));
+    h->net = collopt_inner(p, net_task(p));
     return true;
 }
 
@@ -279,10 +280,8 @@ static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
 {
     bool prefix = collopt_is_prefix(p->collective), several = p->topology->nodes > 1;
 
-    collopt_inner_traffic(p, node_task(p), p->value[NODE],
-                          collopt_packed_segments(p->segments, NODE), t);
-    collopt_inner_traffic(p, net_task(p), p->value[NET], collopt_packed_segments(p->segments, NET),
-                          t);
+    collopt_inner_traffic(p, node_task(p), t);
+    collopt_inner_traffic(p, net_task(p), t);
     if (p->collective != COLLOPT_REDUCE && (several || !prefix))
         tell_node(p, collopt_scatters(p->collective), t);
     if (prefix && several)

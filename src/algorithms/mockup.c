@@ -29,35 +29,36 @@ enum { INNER };                 /* the parameter */
 
 /* ---- the other collective -------------------------------------------------------------------- */
 
-static struct collopt_task task(const struct collopt_problem *p, enum collopt_collective c)
+static struct collopt_task task_of(const struct collopt_problem *p, enum collopt_collective c)
 {
     return (struct collopt_task){ .collective = c, .least = p->ranks, .most = p->ranks, .n = 1,
-                                  .all = true };
+                                  .all = true, .parameter = INNER };
 }
 
-static enum collopt_collective inner_collective(const struct collopt_problem *p)
+/* The collective is that of the algorithm that was chosen. */
+static struct collopt_task task(const struct collopt_problem *p)
 {
     const struct collopt_choice *choice = collopt_choice_numbered(p->value[INNER]);
 
-    return choice ? choice->algorithm->collective : p->collective;
+    return task_of(p, choice ? choice->algorithm->collective : p->collective);
 }
 
 /* Not by what is made of groups: their phases would be phases of a phase. */
 static bool usable(const struct collopt_problem *p)
 {
-    return collopt_inner_usable(p, task(p, inner_collective(p)), p->value[INNER]);
+    return collopt_inner_usable(p, task(p));
 }
 
 static int segments(const struct collopt_problem *p)
 {
-    return collopt_inner_segments(p, task(p, inner_collective(p)), p->value[INNER]);
+    return collopt_inner_segments(p, task(p));
 }
 
 /* Writes it: from IN to RESULT, on ranks that have one. */
 static void build_inner(struct collopt_schedule *s, const struct collopt_problem *p, int rank,
                         int result)
 {
-    struct collopt_inner inner = collopt_inner(p->value[INNER], p->segments);
+    struct collopt_inner inner = collopt_inner(p, task(p));
     struct collopt_phase phase = { .ranks = p->ranks, .index = rank, .whole = whole(),
                                    .in = COLLOPT_IN, .out = result, .topology = p->topology };
 
@@ -66,7 +67,7 @@ static void build_inner(struct collopt_schedule *s, const struct collopt_problem
 
 static void traffic_inner(const struct collopt_problem *p, struct collopt_traffic *t)
 {
-    collopt_inner_traffic(p, task(p, inner_collective(p)), p->value[INNER], p->segments, t);
+    collopt_inner_traffic(p, task(p), t);
 }
 
 /* ---- allreduce ------------------------------------------------------------------------------- */
@@ -84,7 +85,7 @@ static const struct collopt_algorithm *const worth_it[] = {
 static double seconds(const struct collopt_problem *p, const struct collopt_choice *choice)
 {
     struct collopt_problem allreduce =
-        collopt_inner_problem(p, task(p, COLLOPT_ALLREDUCE), p->ranks);
+        collopt_inner_problem(p, task_of(p, COLLOPT_ALLREDUCE), p->ranks);
 
     collopt_set_parameters(&allreduce, choice);
     if (!collopt_usable(choice->algorithm, &allreduce, NULL))
@@ -110,7 +111,7 @@ static size_t allreduce(const struct collopt_problem *p)
             best = choice;
         }
     }
-    return collopt_inner_value(p, task(p, COLLOPT_ALLREDUCE), best);
+    return collopt_inner_value(p, task_of(p, COLLOPT_ALLREDUCE), best);
 }
 
 static void build_allreduce(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
@@ -166,13 +167,13 @@ static size_t reduce(const struct collopt_problem *p)
 {
     const struct collopt_choice *said = collopt_choice_numbered(p->value[INNER]);
     struct collopt_choice choice = { .algorithm = &collopt_reduce_postal_tree };
-    struct collopt_problem reduce = collopt_inner_problem(p, task(p, COLLOPT_REDUCE), p->ranks);
+    struct collopt_problem reduce = collopt_inner_problem(p, task_of(p, COLLOPT_REDUCE), p->ranks);
 
     if (said)
         choice = *said;
     else if (receivers(p) < FEW)
         choice = cheapest(&reduce);
-    return collopt_inner_value(p, task(p, COLLOPT_REDUCE), choice);
+    return collopt_inner_value(p, task_of(p, COLLOPT_REDUCE), choice);
 }
 
 static void build_reduce(struct collopt_schedule *s, const struct collopt_problem *p, int rank)

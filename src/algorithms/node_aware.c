@@ -80,25 +80,24 @@ static struct collopt_task node_task(const struct collopt_problem *p)
     int largest = collopt_largest_node(p);
 
     return (struct collopt_task){ .collective = COLLOPT_ALLREDUCE, .least = least(2, largest),
-                                  .most = largest, .n = 1 };
+                                  .most = largest, .n = 1, .parameter = NODE };
 }
 
 extern const struct collopt_algorithm collopt_allreduce_recursive_doubling;
 
 static size_t node_preset(const struct collopt_problem *p)
 {
-    return collopt_node_aware_preset(p, node_task(p), p->value[NODE],
-                                     &collopt_allreduce_recursive_doubling);
+    return collopt_node_aware_preset(p, node_task(p), &collopt_allreduce_recursive_doubling);
 }
 
 static int segments(const struct collopt_problem *p)
 {
-    return collopt_inner_segments(p, node_task(p), p->value[NODE]);
+    return collopt_inner_segments(p, node_task(p));
 }
 
 static bool usable(const struct collopt_problem *p)
 {
-    return collopt_groups_serve(p) && collopt_inner_usable(p, node_task(p), p->value[NODE]);
+    return collopt_groups_serve(p) && collopt_inner_usable(p, node_task(p));
 }
 
 /* ---- one rank's view ------------------------------------------------------------------------- */
@@ -311,7 +310,7 @@ static void build(struct collopt_schedule *s, const struct collopt_problem *p, i
     if (!collopt_groups(s, p, rank, &x.g))
         return;
     x.levels = levels_of(p);
-    x.node = collopt_inner(p->value[NODE], p->segments);
+    x.node = collopt_inner(p, node_task(p));
     x.number = x.g.node < 2 * pairs(&x) ? x.g.node / 2 : x.g.node - pairs(&x);
     if (collopt_scatters(p->collective)) {
         x.parts = collopt_partition_counts(s);
@@ -337,9 +336,9 @@ static int handed_out(const struct collopt_problem *p, int last)
 static void tell_inside(const struct collopt_problem *p, int ranks, struct collopt_traffic *t)
 {
     struct collopt_task task = { .collective = COLLOPT_ALLREDUCE, .least = ranks, .most = ranks,
-                                 .n = 1 };
+                                 .n = 1, .parameter = NODE };
 
-    collopt_inner_traffic(p, task, p->value[NODE], p->segments, t);
+    collopt_inner_traffic(p, task, t);
 }
 
 static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)

@@ -40,18 +40,17 @@ static inline int collopt_node_aware_hearer(int node, int n, int radix)
     return node * n / radix;
 }
 
-/* The algorithm inside nodes, if GIVEN is what was said; for long vectors, which others serve
- * better, the SIMPLE one, so that a choice need not wait until the best one is found. */
+/* The algorithm inside nodes, if none was said; for long vectors, which others serve better, the
+ * SIMPLE one, so that a choice need not wait until the best one is found. */
 static inline size_t collopt_node_aware_preset(const struct collopt_problem *p,
-                                               struct collopt_task task, size_t given,
+                                               struct collopt_task task,
                                                const struct collopt_algorithm *simple)
 {
     static const double too_long = 64 << 10;
-    struct collopt_choice choice = { .algorithm = simple };
 
-    if (given == 0 && vector_bytes(p) > too_long)
-        given = collopt_choice_number(&choice);
-    return collopt_inner_preset(p, task, given);
+    return p->value[task.parameter] == 0 && vector_bytes(p) > too_long
+        ? collopt_inner_value(p, task, (struct collopt_choice){ .algorithm = simple })
+        : collopt_inner_preset(p, task);
 }
 
 #define COLLOPT_NODE_AWARE_PARAMETERS(of_, node_preset_) \

@@ -58,7 +58,7 @@ static struct levels levels_of(const struct collopt_problem *p)
 static struct collopt_task task_of(int ranks, int root)
 {
     return (struct collopt_task){ .collective = COLLOPT_REDUCE, .least = least(2, ranks),
-                                  .most = ranks, .n = 1, .root = root };
+                                  .most = ranks, .n = 1, .root = root, .parameter = NODE };
 }
 
 static struct collopt_task node_task(const struct collopt_problem *p)
@@ -70,17 +70,17 @@ extern const struct collopt_algorithm collopt_reduce_binomial;
 
 static size_t node_preset(const struct collopt_problem *p)
 {
-    return collopt_node_aware_preset(p, node_task(p), p->value[NODE], &collopt_reduce_binomial);
+    return collopt_node_aware_preset(p, node_task(p), &collopt_reduce_binomial);
 }
 
 static int segments(const struct collopt_problem *p)
 {
-    return collopt_inner_segments(p, node_task(p), p->value[NODE]);
+    return collopt_inner_segments(p, node_task(p));
 }
 
 static bool usable(const struct collopt_problem *p)
 {
-    return collopt_groups_serve(p) && collopt_inner_usable(p, node_task(p), p->value[NODE]);
+    return collopt_groups_serve(p) && collopt_inner_usable(p, node_task(p));
 }
 
 /* ---- one rank's view ------------------------------------------------------------------------- */
@@ -273,7 +273,7 @@ static void build(struct collopt_schedule *s, const struct collopt_problem *p, i
         return;
     x.levels = levels_of(p);
     x.players = collopt_node_aware_players(p, x.levels.radix);
-    x.node = collopt_inner(p->value[NODE], p->segments);
+    x.node = collopt_inner(p, node_task(p));
     x.root_node = collopt_node_of(p, p->root);
     x.root = collopt_local_of(&x.g, x.root_node, p->root);
     if (x.g.ranks > 1)
@@ -296,10 +296,10 @@ static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
 
     m.uneven = (double)(l.radix - 1) / fan - 1;         /* what all players hear comes through one
                                                          * port */
-    collopt_inner_traffic(p, node, p->value[NODE], p->segments, t);
+    collopt_inner_traffic(p, node, t);
     collopt_messages(t, l.n, m);
     for (int i = 0; i < l.n; i++)
-        collopt_inner_traffic(p, players, p->value[NODE], p->segments, t);
+        collopt_inner_traffic(p, players, t);
 }
 
 const struct collopt_algorithm collopt_reduce_node_aware = {
