@@ -60,7 +60,6 @@ static void tell_mpich(void)
 {
     typedef int starting(int (*)(void *), void *, int);
 
-    peek = collopt_host.X_Request_is_complete;
     ((starting *)find(start))(poll, NULL, NULL_STREAM);
 }
 
@@ -99,19 +98,24 @@ bool collopt_progress_lent(void)
     return atomic_load_explicit(&lent, memory_order_relaxed);
 }
 
+/* All threads see what is set under the lock; that the host is told may be later. */
 void collopt_progress_begin(int (*go_on)(void))
 {
-    bool first;
+    bool first, mpich;
 
     if (atomic_load_explicit(&begun, memory_order_acquire))
         return;
+    mpich = !find(enter) && is_mpich();
     pthread_mutex_lock(&lock);
     first = !registered;
-    registered = go_on;
+    if (first) {
+        registered = go_on;
+        peek = mpich ? collopt_host.X_Request_is_complete : NULL;
+    }
     pthread_mutex_unlock(&lock);
     if (first && find(enter))
         tell_openmpi(enter, go_on);
-    else if (first && is_mpich())
+    else if (first && mpich)
         tell_mpich();
     atomic_store_explicit(&begun, true, memory_order_release);
 }
