@@ -144,12 +144,13 @@ EXTRA_DIST += test/threads_sanitized.sh test/threads_core.c
 
 # The memory orders of what is shared without locks: all executions of small models.
 TESTS += test/orders/orders.sh
-EXTRA_DIST += test/orders/orders.sh test/orders/channel.c test/orders/choice.c \
-	test/orders/communicators.c test/orders/comparison.c \
+EXTRA_DIST += test/orders/orders.sh test/orders/bind.c test/orders/channel.c \
+	test/orders/choice.c test/orders/communicators.c test/orders/comparison.c \
 	test/orders/explore.c test/orders/explore.h test/orders/explored.h test/orders/failures.c \
-	test/orders/flags.c test/orders/journal.c test/orders/litmus.c test/orders/operations.c \
-	test/orders/recorder.c test/orders/requests.c test/orders/segment.c test/orders/slices.c \
-	test/orders/slots.c test/orders/stamps.c
+	test/orders/flags.c test/orders/gpu.c test/orders/handles.c test/orders/journal.c \
+	test/orders/litmus.c test/orders/operations.c test/orders/progress.c test/orders/recorder.c \
+	test/orders/requests.c test/orders/segment.c test/orders/slices.c test/orders/slots.c \
+	test/orders/stamps.c test/orders/world.c
 
 check_PROGRAMS += test/privileged
 TESTS += test/privileged.sh

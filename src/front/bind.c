@@ -240,7 +240,7 @@ static const struct collopt_binding *bind_once(const void *caller, bool must,
         }
     }
     pthread_mutex_unlock(&lock);
-    return atomic_load_explicit(&collopt_bound, memory_order_acquire);
+    return collopt_binding();
 }
 
 const struct collopt_binding *collopt_front_bind(const void *caller,

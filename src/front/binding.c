@@ -16,7 +16,7 @@ const char *const collopt_front_names[COLLOPT_NAME_COUNT] = { COLLOPT_NAMES(SPEL
 void collopt_bypassed(enum collopt_name name, collopt_function tool)
 {
     static atomic_flag said = ATOMIC_FLAG_INIT;
-    const struct collopt_binding *b = atomic_load_explicit(&collopt_bound, memory_order_acquire);
+    const struct collopt_binding *b = collopt_binding();
     Dl_info where;
 
     if (b->backend && b->backend->bypassed)

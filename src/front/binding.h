@@ -22,6 +22,12 @@ struct collopt_binding {
 
 extern _Atomic(const struct collopt_binding *) collopt_bound;
 
+/* NULL: nothing is bound yet. */
+static inline const struct collopt_binding *collopt_binding(void)
+{
+    return atomic_load_explicit(&collopt_bound, memory_order_acquire);
+}
+
 /* "MPI_Allreduce", ... */
 extern const char *const collopt_front_names[COLLOPT_NAME_COUNT];
 

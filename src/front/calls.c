@@ -21,7 +21,7 @@
 
 static inline const struct collopt_binding *binding(const void *caller)
 {
-    const struct collopt_binding *b = atomic_load_explicit(&collopt_bound, memory_order_acquire);
+    const struct collopt_binding *b = collopt_binding();
 
     return __builtin_expect(b != NULL, 1) ? b : collopt_front_bind(caller, collopt_optional);
 }

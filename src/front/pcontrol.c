@@ -29,7 +29,7 @@ typedef int pcontrol_function(const int level, ...);
 static int lacking(const int level, ...)
 {
     (void)level;
-    return atomic_load_explicit(&collopt_bound, memory_order_acquire)->unsupported;
+    return collopt_binding()->unsupported;
 }
 
 /* The function that is next, after ours. BY_MPI: MPI_Pcontrol was called, not PMPI_Pcontrol. */

@@ -45,11 +45,6 @@ struct visit {
     collopt_function function, tool;    /* what to call; the tool that is called, or NULL */
 };
 
-static const struct collopt_binding *binding(void)
-{
-    return atomic_load_explicit(&collopt_bound, memory_order_acquire);
-}
-
 #define IS_SERVICE(function, id, ID, needs, parameters, arguments) [COLLOPT_NAME_##ID] = true,
 static const bool service[COLLOPT_NAME_COUNT] = { COLLOPT_SERVICES(IS_SERVICE) };
 
@@ -65,7 +60,7 @@ static bool is_init(enum collopt_name name)
 
 static enum given next_tool(enum collopt_name name, bool by_mpi)
 {
-    const struct collopt_binding *b = binding();
+    const struct collopt_binding *b = collopt_binding();
 
     if (by_mpi)
         return b->tool_mpi[name] ? MPI_TOOL : NOBODY;
@@ -76,7 +71,7 @@ static enum given next_tool(enum collopt_name name, bool by_mpi)
  * host. */
 static void give(struct visit *v, enum given next, bool work)
 {
-    const struct collopt_binding *b = binding();
+    const struct collopt_binding *b = collopt_binding();
     struct stage *s = &stages[v->name];
 
     s->given = next;
@@ -93,14 +88,14 @@ static struct visit arrive(enum collopt_name name, bool by_mpi)
     struct stage *s = &stages[name];
     struct visit v = { .name = name, .before = *s };
     enum given next = next_tool(name, by_mpi);
-    bool around = stands_around(binding()->backend, name);
+    bool around = stands_around(collopt_binding()->backend, name);
     bool comes_back = s->given == PMPI_TOOL || (s->given == MPI_TOOL && !by_mpi);
 
     if (!around || (comes_back && !is_init(name))) {
         give(&v, next, !around);
     } else {
         s->next = next;
-        v.function = binding()->work[name];
+        v.function = collopt_binding()->work[name];
     }
     return v;
 }
@@ -130,7 +125,7 @@ static void leave(const struct visit *v, int err)
     { \
         struct visit v = how; \
         int err = v.function ? ((int (*) parameters)v.function) arguments \
-        : binding()->unsupported; \
+        : collopt_binding()->unsupported; \
         \
         leave(&v, err); \
         return err; \

@@ -103,6 +103,8 @@ static unsigned execution;
 static char *heap;
 static size_t heap_used;
 static uintptr_t outside;       /* the stack of thread 0 ends here */
+static struct { uintptr_t from; size_t size; } private[8];
+static int privates;
 
 static struct { unsigned chosen, of; } choice[2 * STEPS];
 static int choices, depth;
@@ -282,6 +284,22 @@ static bool is_on_stack(uintptr_t address)
     return address >= low - 256 && address < high;
 }
 
+static bool is_private(uintptr_t address)
+{
+    for (int i = 0; i < privates; i++)
+        if (address - private[i].from < private[i].size)
+            return true;
+    return is_on_stack(address);
+}
+
+void explore_private(const void *at, size_t size)
+{
+    if (privates == sizeof private / sizeof private[0])
+        abort();
+    private[privates].from = (uintptr_t)at;
+    private[privates++].size = size;
+}
+
 /* ---- views ----------------------------------------------------------------------------------- */
 
 static void join(struct view *to, const struct view *from)
@@ -349,7 +367,7 @@ static void note(uintptr_t address, size_t size, enum access access, uintptr_t s
 /* The value of an atomic that is written so is read from memory the next time. */
 static void plain(uintptr_t address, size_t size, enum access access, uintptr_t site_of_it)
 {
-    if (execution == 0 || is_on_stack(address))
+    if (execution == 0 || is_private(address))
         return;
     note(address, size, access, site_of_it);
     for (uintptr_t a = address; access == WRITES && a < address + size; a++) {
@@ -690,9 +708,13 @@ void *explore_memory(size_t size)
     return piece;
 }
 
+/* The thread itself writes the zeros. */
 void *explore_calloc(size_t n, size_t size)
 {
-    return explore_memory(n * size);
+    void *piece = explore_memory(n * size);
+
+    plain((uintptr_t)piece, n * size, WRITES, 0);
+    return piece;
 }
 
 /* Whoever frees it has the last access to it.  It is not used again. */
@@ -830,7 +852,7 @@ ATOMICS(64)
 static void reset(void)
 {
     execution++;
-    places = mutexes = steps = depth = 0;
+    places = mutexes = steps = depth = privates = 0;
     heap_used = 0;
     for (int t = 0; t < THREADS; t++) {
         char *stack = thread[t].stack;

@@ -37,6 +37,8 @@ void explore_check(bool holds, const char *what);
         continue
 void explore_poll(void);
 void explore_wait(void);
+/* Each thread has these bytes for itself (_Thread_local), though here all have the same. */
+void explore_private(const void *at, size_t size);
 /* Memory of zeros, for this execution. */
 void *explore_memory(size_t size);
 /* The segment of a process, which all threads see (segment.c); its base. */

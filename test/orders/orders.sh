@@ -80,10 +80,16 @@ explored failures.c
 explored recorder.c
 explored communicators.c
 explored choice.c
+explored bind.c
+
+headers_of()            # HOST: where its mpi.h is
+{
+    made "$(echo "$1" | tr '[:lower:]' '[:upper:]')_CPPFLAGS"
+}
 
 host=${native_hosts# } host=${host%% *}
 if [ -n "$host" ]; then
-    mpi=$(made "$(echo "$host" | tr '[:lower:]' '[:upper:]')_CPPFLAGS")
+    mpi=$(headers_of "$host")
     explored stamps.c
     explored requests.c src/mpi/request/request.c
     explored slots.c
@@ -91,7 +97,14 @@ if [ -n "$host" ]; then
     explored flags.c
     explored operations.c
     explored comparison.c
+    explored world.c
+    explored handles.c
+    explored gpu.c
 fi
+# Of MPICH alone something is kept that other threads read.
+case $native_hosts in
+*mpich*) mpi=$(headers_of mpich); explored progress.c ;;
+esac
 
 # Lines in these files that ask for an order, and that no model runs.  A statement may begin some
 # lines before its order.
@@ -108,10 +121,13 @@ unmet()                 # FILE...
 
 # Walks of all chains of the table, as walk() walks along one; what they look at first.
 unexplored='look_at_all collopt_requests_help may_be_helped'
+case $native_hosts in
+*mpich*) ;;
+*) unexplored="$unexplored collopt_progress_begin" ;;
+esac
 if [ -n "$host" ]; then
-    for at in $(unmet "$top"/src/shm/*.[ch] "$top"/src/recorder/*.[ch] "$top"/src/catalogue/*.c \
-        "$top"/src/mpi/request/*.[ch] "$top"/src/mpi/host/handles.c "$top"/src/mpi/check/*.c \
-        "$top"/src/mpi/call/reduce_local.c); do
+    # shellcheck disable=SC2046     # a list
+    for at in $(unmet $(find "$top/src" -name '*.[ch]')); do
         function=$(sed -n "1,${at#*:}s/^[a-z].*[ *]\([a-z0-9_]*\)(.*/\1/p" "$top/${at%:*}" |
             tail -n 1)
         case " $unexplored " in

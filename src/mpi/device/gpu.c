@@ -223,7 +223,7 @@ static void look_at(int i, const struct found *found)
 
     if (!atomic_load_explicit(&usable[i], memory_order_relaxed) && take(r, found)) {
         atomic_store_explicit(&usable[i], true, memory_order_release);
-        atomic_store_explicit(&any, true, memory_order_release);
+        atomic_store_explicit(&any, true, memory_order_relaxed);
     }
     if (atomic_load_explicit(&usable[i], memory_order_relaxed)
         && (helper = open_again(found->helper)))
@@ -270,7 +270,7 @@ bool collopt_gpu_possible(void)
     if (collopt_stack.size == 0)
         find_stack();
     look();
-    return atomic_load_explicit(&any, memory_order_acquire);
+    return atomic_load_explicit(&any, memory_order_relaxed);
 }
 
 bool collopt_gpu_ask(const void *p, struct collopt_gpu_memory *m)

@@ -132,6 +132,6 @@ void collopt_world_close(void)
 {
     if (!collopt_world())
         return;
-    atomic_store_explicit(&opened, NULL, memory_order_release);
+    atomic_store_explicit(&opened, NULL, memory_order_relaxed);
     free_world();
 }
