@@ -24,7 +24,7 @@ libcollopt_proof_la_SOURCES = \
 libcollopt_proof_la_CPPFLAGS = $(UNIT_CPPFLAGS)
 libcollopt_proof_la_LIBADD = libcollopt-core.la
 
-EXTRA_DIST += test/unit/suite.h
+EXTRA_DIST += test/unit/share.h test/unit/suite.h
 UNIT_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/tools
 UNIT_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 UNIT_LIBS = libcollopt-proof.la $(CHECK_LIBS) $(HWLOC_LIBS)

@@ -19,6 +19,7 @@
 #include "schedule/descriptor.h"
 #include "schedule/problem.h"
 #include "topology/topology.h"
+#include "share.h"
 #include "suite.h"
 
 static const double enough = 1.02, plenty = 1.1;
@@ -320,14 +321,17 @@ TEST(algorithms_earn_their_place)
     int wrong = 0;
 
     for (size_t i = 0; i < sizeof machines / sizeof *machines; i++) {
+        if (left_out((long)i))
+            continue;
         place(&w, &machines[i]);
         all_calls(&w);
         if (w.file)
             collopt_machine_free(w.file);
     }
-    for (int i = 0; collopt_algorithms[i]; i++)
+    /* some machines do not tell */
+    for (int i = 0; collopt_algorithms[i] && test_share() == 1; i++)
         wrong += judge(collopt_algorithms[i]);
-    for (size_t i = 0; i < sizeof kept / sizeof *kept; i++)
+    for (size_t i = 0; i < sizeof kept / sizeof *kept && test_share() == 1; i++)
         ck_assert_msg(used[i], "%s %s is in KEPT and nowhere else",
                       collopt_collective_names[kept[i].collective], kept[i].name);
     ck_assert_int_eq(wrong, 0);

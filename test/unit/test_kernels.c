@@ -17,6 +17,7 @@
 #include "kernels/exact_words.h"
 #include "kernels/isa.h"
 #include "kernels/kernels.h"
+#include "share.h"
 #include "suite.h"
 
 enum { COMBINATIONS = COLLOPT_OP_USER * COLLOPT_TYPE_NONE };
@@ -57,8 +58,10 @@ TESTS(all_combinations, 0, isas())
         if (!collopt_kernel(op, type))
             continue;
 
-        long wrong = kernel_cases_run(op, type, getenv("COLLOPT_CHECK_BIG") ? THOROUGH : USUAL,
-                                      message, sizeof message);
+        enum depth depth = getenv("COLLOPT_CHECK_BIG") ? THOROUGH
+            : test_share() > 1                         ? BRIEF
+                                                       : USUAL;
+        long wrong = kernel_cases_run(op, type, depth, message, sizeof message);
 
         ck_assert_msg(wrong == 0, "%s (%ld cases)", message, wrong);
         ran++;
@@ -98,7 +101,7 @@ TESTS(exact_sums, 0, isas())
     for (enum collopt_type type = 0; type < COLLOPT_TYPE_NONE; type++) {
         bool real = type == COLLOPT_FLOAT || type == COLLOPT_DOUBLE || type == COLLOPT_COMPLEX_FLOAT
             || type == COLLOPT_COMPLEX_DOUBLE;
-        int most = getenv("COLLOPT_CHECK_BIG") ? 1000 : 100;
+        int most = getenv("COLLOPT_CHECK_BIG") ? 1000 : test_share() > 1 ? 10 : 100;
 
         ck_assert_int_eq(collopt_exact_kernel(type) != NULL, real);
         ck_assert_msg(!real || exact_cases_run(type, most, message, sizeof message) == 0, "%s",

@@ -16,6 +16,7 @@
 #include "schedule/bound.h"
 #include "schedule/descriptor.h"
 #include "schedule/problem.h"
+#include "share.h"
 #include "suite.h"
 #include "trial.h"
 
@@ -720,7 +721,7 @@ TESTS(spoilt_programs_are_refused, 0, trial_algorithms())
             memcpy(t.value, variant[(form + (int)i) % variants], sizeof t.value);
             if (a->collective != COLLOPT_REDUCE)
                 t.root = 0;
-            hunt(&h, &t, ranks[i] <= 3 ? 1 : ranks[i] <= 5 ? 3 : 11);
+            hunt(&h, &t, test_share() * (ranks[i] <= 3 ? 1 : ranks[i] <= 5 ? 3 : 11));
         }
     }
     workshop_close(&h.shop);
