@@ -24,14 +24,16 @@ nothing_left()          # WHAT
 }
 
 # The same status alone and with collopt: 0, or not.
-alike()                 # HOST FAULT WHAT [COMMAND...]: each rank is run by COMMAND
+alike()                 # HOST FAULT WHAT [COMMAND...]: each rank is run by COMMAND; $beside: is
+                        # preloaded
 {
     alike_host=$1 fault=$2 what="$1, $3"
     shift 3
-    launch "$alike_host" 2 "$@" "$(program "$alike_host" faults)" "$fault" "$work/mark"
+    launch "$alike_host" 2 "$@" env LD_PRELOAD="${beside-}" \
+        "$(program "$alike_host" faults)" "$fault" "$work/mark"
     alone=$?
     nothing_left "$what, alone"
-    launch "$alike_host" 2 "$@" env LD_PRELOAD="$library" COLLOPT_AFTER=1 \
+    launch "$alike_host" 2 "$@" env LD_PRELOAD="${beside:+$beside:}$library" COLLOPT_AFTER=1 \
         "$(program "$alike_host" faults)" "$fault" "$work/mark"
     with=$?
     nothing_left "$what"
@@ -44,6 +46,34 @@ alike()                 # HOST FAULT WHAT [COMMAND...]: each rank is run by COMM
 possible()              # COMMAND...: say what this user or kernel does not allow
 {
     "$@" true 2>/dev/null || { echo "not possible here: $*"; return 1; }
+}
+
+# The time of day is an hour late or early, by turns.
+cat >"$work/steps.c" <<'END'
+#define _GNU_SOURCE
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+int clock_gettime(clockid_t id, struct timespec *t)
+{
+    static int turn;
+    int err = (int)syscall(SYS_clock_gettime, id, t);
+
+    if (id == CLOCK_REALTIME)
+        t->tv_sec += turn++ % 2 ? 3600 : -3600;
+    return err;
+}
+END
+${CC:-cc} -shared -fPIC -O2 -o "$work/steps.so" "$work/steps.c" || fail 'steps.c'
+
+stepping_clock()        # HOST
+{
+    beside=$work/steps.so
+    alike "$1" none 'the time of day steps' env COLLOPT_REPORT="$work/report" \
+        COLLOPT_TRACE="$work/trace"
+    beside=
+    [ -s "$work/report" ] && [ -s "$work/trace.1" ] || fail "$1, the time of day steps: no report"
+    rm -f "$work/report" "$work"/trace.?
 }
 
 limited()               # COMMAND...
@@ -65,6 +95,7 @@ faults()                # HOST
     for fault in kill abort stop=2 $longer; do
         alike "$1" $fault "a rank: $fault"
     done
+    stepping_clock "$1"
     ! possible limited || alike "$1" memory 'a rank: out of its memory' \
         sh "$top/test/mpi/limited_memory.sh" "${work##*/}" 400000000
     remove_groups
