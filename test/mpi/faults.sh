@@ -5,9 +5,9 @@
 
 . "${COLLOPT_SOURCE:-.}/test/mpi/hosts.sh"
 
-LAUNCH_SECONDS=100
+LAUNCH_SECONDS=300
 longer=
-[ "${TEST_FAULTS-}" != long ] || longer='stop=60' LAUNCH_SECONDS=200
+[ "${TEST_FAULTS-}" != long ] || longer='stop=60' LAUNCH_SECONDS=400
 mkdir "$work/tmp"
 export TMPDIR="$work/tmp"
 

@@ -61,7 +61,7 @@ int main(int argc, char **argv)
     MPI_Request request;
 
     begin(&argc, &argv, "test_faults");
-    at_for("reductions", 60 + (argc > 1 ? (int)seconds_stopped(argv[1]) : 0));
+    at_for("reductions", 240 + (argc > 1 ? seconds_stopped(argv[1]) : 0));
     for (int i = 0; i < TURNS; i++) {
         if (i == FAULTY && argc > 1 && world_rank == world_ranks - 1)
             suffer(argv[1]);

@@ -99,7 +99,8 @@ static struct trial read_trial(struct input *in, struct arrays *a)
     return t;
 }
 
-/* A schedule of very many steps is a matter of patience. */
+/* A schedule of very many steps is a matter of patience, also where the vector is so short that
+ * most of them are not bound. */
 static bool is_long(const struct trial *t)
 {
     struct workshop w = { 0 };
@@ -110,6 +111,8 @@ static bool is_long(const struct trial *t)
 
     if (workshop_state(&w, t, why))
         s = collopt_schedule_new(t->algorithm, &w.problem, t->ranks / 2, 0);
+    if (!w.problem.counts)
+        w.problem.count = (size_t)t->ranks << 20;
     if (s)
         b = collopt_bind(s, &w.problem, NULL);
     is_long = !b || b->steps * (size_t)t->ranks > STEPS;
