@@ -1,7 +1,7 @@
 # Benches on a real MPI, built for each into bench/<mpi>/ by `make benches`.
 
-MPI_BENCHES = bench_cost bench_local bench_messages collopt-bench device_memory exact_sum \
-	guidelines overlap training
+MPI_BENCHES = bench_cost bench_local bench_messages bench_totals collopt-bench device_memory \
+	exact_sum guidelines overlap training
 
 BENCHES = $(foreach host,$(BENCH_HOSTS),$(MPI_BENCHES:%=bench/$(host)/%))
 
@@ -19,6 +19,9 @@ COLLOPT_BENCH_OWN = tools/bench/collopt-bench.c tools/bench/machine.c tools/benc
 	tools/shared/output.c tools/shared/output.h
 BENCH_COMPILE = $(CC) $(DEFAULT_INCLUDES) $(AM_CPPFLAGS) -I$(srcdir)/bench -I$(srcdir)/tools \
 	-Itools $(CPPFLAGS) $(AM_CFLAGS) -g -O2 $(CFLAGS)
+
+# Its plain loops are compiled as kernels are.
+$(filter %/bench_totals,$(BENCHES)): AM_CFLAGS += $(COLLOPT_KERNEL_CFLAGS)
 
 # Installed with the name of the MPI whose programs and launchers it belongs to.
 INSTALLED_BENCHES = $(filter %/collopt-bench,$(BENCHES))
