@@ -16,10 +16,10 @@ found=0
 looked=0
 
 # Exact products take the error of a rounded one from a fused operation; that error is exact.  Those
-# of floats are exact without.
+# of floats, and of limbs in squares, are exact without.
 outside_exact_products()
 {
-    awk '/^[0-9a-f]+ </ { exact = $2 ~ /^<(float_)?products_below/ } !exact'
+    awk '/^[0-9a-f]+ </ { exact = $2 ~ /^<((float_)?products|squares)_below/ } !exact'
 }
 
 look()                  # FILE...

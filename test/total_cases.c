@@ -63,7 +63,7 @@ static uint64_t element(enum set set, size_t size, size_t i)
         sign = i % 3 > 0;
         break;
     case GROWING:
-        exponent = most / 4 + (int)(i / 40);
+        exponent = most / 8 * 3 + (int)(i / 40);
         break;
     case GREAT: exponent = most - 1 - (int)(r % 2); break;
     case ZEROS: exponent = 0, fraction = 0; break;
@@ -140,15 +140,19 @@ static uint64_t sum_of_parts(const struct collopt_terms *whole, size_t size, int
     return collopt_exact_rounded(&total, size == 8 ? &collopt_format_f64 : &collopt_format_f32);
 }
 
-static bool right_case(const struct vectors *v, enum set set, size_t size, bool products, size_t n,
+enum kind { SUM, PRODUCTS, SQUARES, KINDS };
+
+static const char *const kind_names[KINDS] = { "sum", "products", "squares" };
+
+static bool right_case(const struct vectors *v, enum set set, size_t size, enum kind kind, size_t n,
                        const char *words, char *message, size_t room)
 {
     static const ptrdiff_t steps[] = { 1, 1, 2, 3 };
     ptrdiff_t x_step = steps[draw() % 4], y_step = steps[draw() % 4];
     int parts = 1 + (int)(draw() % 5), bits = parts == 1 ? 64 : 32 + (int)(draw() % 30);
     bool negative = draw() % 4 == 0;
-    struct collopt_terms t = { v->x, products ? v->y : NULL, x_step, y_step, n, size == 4,
-                               negative };
+    struct collopt_terms t = { v->x, kind == SUM ? NULL : kind == SQUARES ? v->x : v->y,
+                               x_step, kind == SQUARES ? x_step : y_step, n, size == 4, negative };
     uint64_t sum, right;
 
     fill(v->x, x_step, v->x_packed, set, size, n);
@@ -163,21 +167,25 @@ static bool right_case(const struct vectors *v, enum set set, size_t size, bool 
             memcpy(v->y + (ptrdiff_t)i * y_step * (ptrdiff_t)size,
                    v->y_packed + (i - (n + 1) / 2) * size, size);
         }
+    if (kind == SQUARES)
+        memcpy(v->y_packed, v->x_packed, n * size);
     for (size_t i = 0; negative && i < n; i++)
         v->x_packed[(i + 1) * size - 1] ^= (char)0x80;
     sum = sum_of_parts(&t, size, parts, bits);
-    right = exact_reference_products(size, v->x_packed, products ? v->y_packed : NULL, n);
+    right = exact_reference_products(size, v->x_packed, kind == SUM ? NULL : v->y_packed,
+                                     n);
     if (sum != right)
         snprintf(message, room,
                  "isa %s, %s: %s%s of %zu %s, %s, steps %td %td, %d parts, words of %d bits: "
                  "%llx, should be %llx", collopt_kernels_isa(), words, negative ? "minus " : "",
-                 products ? "products" : "sum", n, size == 8 ? "doubles" : "floats",
+                 kind_names[kind], n, size == 8 ? "doubles" : "floats",
                  set_names[set], x_step, y_step, parts, bits, (unsigned long long)sum,
                  (unsigned long long)right);
     return sum == right;
 }
 
-static long run(const char *words, char *message, size_t room)
+/* The first KINDS kinds.  Squares are products of their own in usual arithmetic only. */
+static long run(const char *words, int kinds, char *message, size_t room)
 {
     static const size_t lengths[] = { 0, 1, 2, 3, 7, 16, 17, 40, 150, 1024, 3000 };
     enum { LENGTHS = sizeof lengths / sizeof *lengths, MOST = 3000, STEP_MOST = 3 };
@@ -186,13 +194,13 @@ static long run(const char *words, char *message, size_t room)
     long wrong = 0;
 
     state = 1;
-    for (int i = 0; i < SETS * 2 * 2 * LENGTHS && v.x && v.y && v.x_packed && v.y_packed; i++) {
+    for (int i = 0; i < SETS * 2 * kinds * LENGTHS && v.x && v.y && v.x_packed && v.y_packed; i++) {
         enum set set = (enum set)(i % SETS);
-        size_t n = lengths[i / SETS / 4], size = i / SETS % 2 ? 4 : 8;
+        size_t n = lengths[i / SETS / 2 / kinds], size = i / SETS % 2 ? 4 : 8;
 
         for (int again = n < 10 ? 20 : set == GROWING || set == HIDDEN ? 8 : 1; again > 0; again--)
-            wrong += !right_case(&v, set, size, i / SETS / 2 % 2, n, words, message,
-                                 wrong ? 0 : room);
+            wrong += !right_case(&v, set, size, (enum kind)(i / SETS / 2 % kinds), n, words,
+                                 message, wrong ? 0 : room);
     }
     wrong += !v.x || !v.y || !v.x_packed || !v.y_packed;
     free(v.x);
@@ -200,6 +208,15 @@ static long run(const char *words, char *message, size_t room)
     free(v.x_packed);
     free(v.y_packed);
     return wrong;
+}
+
+static double rounded(const struct collopt_superaccumulator *a)
+{
+    uint64_t bits = collopt_exact_rounded(a, &collopt_format_f64);
+    double sum;
+
+    memcpy(&sum, &bits, sizeof sum);
+    return sum;
 }
 
 /* So many equal elements that what was gained by them must be put away in between: twice as many as
@@ -213,16 +230,35 @@ static long many(char *message, size_t room)
     const double right = (double)(n * (((unsigned __int128)1 << 53) - 1)) * 0x1p-52;
     struct collopt_terms t = { .x = &element, .x_step = 0, .count = n };
     struct collopt_superaccumulator a;
-    uint64_t bits;
     double sum;
 
     collopt_exact_clear(&a);
     collopt_add_terms(&a, &t);
-    bits = collopt_exact_rounded(&a, &collopt_format_f64);
-    memcpy(&sum, &bits, sizeof sum);
+    sum = rounded(&a);
     if (sum != right)
         snprintf(message, room, "isa %s, %zu times %a: %a, should be %a", isa, n, element, sum,
                  right);
+    return sum != right;
+}
+
+/* The same for squares, for which fewer are enough. */
+static long many_squares(char *message, size_t room)
+{
+    static const double element = 0x1.fffffffffffffp0;
+    const unsigned __int128 square =
+        (unsigned __int128)(((uint64_t)1 << 53) - 1) * (((uint64_t)1 << 53) - 1);
+    const size_t n = 1 << 20;
+    const double right = (double)(n * square) * 0x1p-104;
+    struct collopt_terms t = { .x = &element, .y = &element, .count = n };
+    struct collopt_superaccumulator a;
+    double sum;
+
+    collopt_exact_clear(&a);
+    collopt_add_terms(&a, &t);
+    sum = rounded(&a);
+    if (sum != right)
+        snprintf(message, room, "isa %s, %zu times the square of %a: %a, should be %a",
+                 collopt_kernels_isa(), n, element, sum, right);
     return sum != right;
 }
 
@@ -257,24 +293,55 @@ static long zero_products(char *message, size_t room)
     return wrong;
 }
 
+/* Squares less the same as products: nothing may be left.  A sum of squares alone would not show
+ * that its last bits are wrong. */
+static long squares_less_products(char *message, size_t room)
+{
+    enum { MOST = 3000 };
+    static const size_t lengths[] = { 1, 7, 150, 1024, MOST };
+    static char x[8 * MOST], packed[8 * MOST];
+    long wrong = 0;
+
+    state = 1;
+    for (size_t i = 0; i < SPECIAL * 2 * sizeof lengths / sizeof *lengths; i++) {
+        enum set set = (enum set)(i % SPECIAL);
+        size_t size = i / SPECIAL % 2 ? 4 : 8, n = lengths[i / SPECIAL / 2];
+        struct collopt_terms squares = { x, x, 1, 1, n, size == 4, false }, products = squares;
+        struct collopt_superaccumulator a;
+
+        fill(x, 1, packed, set, size, n);
+        products.negative = true;
+        collopt_exact_clear(&a);
+        collopt_add_terms(&a, &squares);
+        collopt_add_terms(&a, &products);
+        if (collopt_exact_rounded(&a, &collopt_format_f64) == 0)
+            continue;
+        snprintf(message, room, "isa %s: %zu squares of %s, %s, less the same products are not 0",
+                 collopt_kernels_isa(), n, size == 8 ? "doubles" : "floats", set_names[set]);
+        wrong++;
+    }
+    return wrong;
+}
+
 long total_cases_run(char *message, size_t room)
 {
     long wrong = many(message, room);
 
+    wrong += wrong ? 0 : many_squares(message, room);
     wrong += wrong ? 0 : zero_products(message, room);
-
-    wrong += wrong ? 0 : run("usual arithmetic", message, room);
+    wrong += wrong ? 0 : squares_less_products(message, room);
+    wrong += wrong ? 0 : run("usual arithmetic", KINDS, message, room);
 
     fesetround(FE_DOWNWARD);
-    wrong += wrong ? 0 : run("rounding downward", message, room);
+    wrong += wrong ? 0 : run("rounding downward", SQUARES, message, room);
     fesetround(FE_TONEAREST);
 #if defined __SSE2__
     unsigned was = _mm_getcsr();
 
     _mm_setcsr(was | 0x8040);
-    wrong += wrong ? 0 : run("flushing subnormals", message, room);
+    wrong += wrong ? 0 : run("flushing subnormals", SQUARES, message, room);
     _mm_setcsr(was & ~0x1fbfu);                 /* no exceptions so far, all unmasked */
-    wrong += wrong ? 0 : run("trapping", message, room);
+    wrong += wrong ? 0 : run("trapping", SQUARES, message, room);
     _mm_setcsr(was);
 #endif
     return wrong;
