@@ -323,6 +323,48 @@ static long squares_less_products(char *message, size_t room)
     return wrong;
 }
 
+/* Sums of complex numbers whose parts are of any two sets; in two steps, of which the first is
+ * often short. */
+static long complex_sums(const char *words, char *message, size_t room)
+{
+    enum { MOST = 1500 };
+    static const size_t lengths[] = { 0, 1, 7, 150, MOST };
+    static char x[16 * MOST], packed[2][8 * MOST];
+    long wrong = 0;
+
+    state = 1;
+    for (size_t i = 0; i < 4 * SETS * 2 * sizeof lengths / sizeof *lengths; i++) {
+        enum set set[2] = { (enum set)(i % SETS), (enum set)(draw() % SETS) };
+        size_t size = i / SETS % 2 ? 4 : 8, n = lengths[i / SETS / 8], some = draw() % (n + 1);
+        struct collopt_terms t = { .x = x, .count = some, .single = size == 4,
+                                   .complex_sum = true };
+        struct collopt_superaccumulator a[2];
+
+        for (int k = 0; k < 2; k++) {
+            fill(x + (size_t)k * size, 2, packed[k], set[k], size, n);
+            collopt_exact_clear(&a[k]);
+        }
+        collopt_add_terms(a, &t);
+        t.x = x + 2 * size * some;
+        t.count = n - some;
+        collopt_add_terms(a, &t);
+        for (int k = 0; k < 2; k++) {
+            uint64_t right = exact_reference_products(size, packed[k], NULL, n),
+                     sum = collopt_exact_rounded(&a[k], size == 8 ? &collopt_format_f64
+                                                                  : &collopt_format_f32);
+
+            if (sum == right)
+                continue;
+            snprintf(message, room, "isa %s, %s: part %d of the sum of %zu complex %s, %s and %s, "
+                     "is %llx, should be %llx", collopt_kernels_isa(), words, k, n,
+                     size == 8 ? "doubles" : "floats", set_names[set[0]], set_names[set[1]],
+                     (unsigned long long)sum, (unsigned long long)right);
+            wrong++;
+        }
+    }
+    return wrong;
+}
+
 long total_cases_run(char *message, size_t room)
 {
     long wrong = many(message, room);
@@ -330,9 +372,11 @@ long total_cases_run(char *message, size_t room)
     wrong += wrong ? 0 : many_squares(message, room);
     wrong += wrong ? 0 : zero_products(message, room);
     wrong += wrong ? 0 : squares_less_products(message, room);
+    wrong += wrong ? 0 : complex_sums("usual arithmetic", message, room);
     wrong += wrong ? 0 : run("usual arithmetic", KINDS, message, room);
 
     fesetround(FE_DOWNWARD);
+    wrong += wrong ? 0 : complex_sums("rounding downward", message, room);
     wrong += wrong ? 0 : run("rounding downward", SQUARES, message, room);
     fesetround(FE_TONEAREST);
 #if defined __SSE2__

@@ -89,6 +89,7 @@ struct squares {
 /* The blocks of one call that were added by constants, and what the next one is tried with.  What
  * lanes have gained is a difference of bits, as they keep the exponents of their constants. */
 struct constants {
+    int parts;                  /* accumulators, 1 or 2; lanes belong to them by turns */
     double most;                /* no term is greater; a power of 2, or 0: not known */
     bits_vector gained[LEVELS_MOST];    /* in units of the last bits of the constants */
     int blocks;                 /* in GAINED */
@@ -290,8 +291,9 @@ static bool in_range(const f32 *x, size_t n)
     return r.most <= FLOAT_GREATEST && r.most - r.least <= room;
 }
 
-/* *SUM = the sum of O; false: it is not exact. */
-static bool sum_in_range(double *sum, const struct operands *o)
+/* SUM[0] = the sum of O, or of every second term, and SUM[1] that of the others, for two PARTS;
+ * false: they are not exact. */
+INLINE bool sum_in_range(double *sum, int parts, const struct operands *o)
 {
     vector a = every(-0.0), b = a;
     double tail[STEP];
@@ -306,9 +308,9 @@ static bool sum_in_range(double *sum, const struct operands *o)
     tail_of(tail, o, i, FLOATS, -0.0);
     a += doubles_at(tail, 0);
     a += b + doubles_at(tail, WIDTH);
-    *sum = -0.0;
+    sum[0] = sum[parts - 1] = -0.0;
     for (i = 0; i < WIDTH; i++)
-        *sum += a[i];
+        sum[(int)i % parts] += a[i];
     return true;
 }
 
@@ -863,10 +865,11 @@ static int shift_of_last(double x)
     return (int)(magnitude_bits(x) >> 52) - 1 + COLLOPT_UNIT - 1074;
 }
 
-static void add_units(struct collopt_superaccumulator *a, bits_vector units, int shift)
+/* To PARTS accumulators. */
+static void add_units(struct collopt_superaccumulator *a, int parts, bits_vector units, int shift)
 {
     for (int i = 0; i < WIDTH; i++)
-        collopt_exact_add_units(a, units[i] < 0,
+        collopt_exact_add_units(a + i % parts, units[i] < 0,
                                 units[i] < 0 ? -(uint64_t)units[i] : (uint64_t)units[i], shift);
 }
 
@@ -875,9 +878,9 @@ static void flush(struct collopt_superaccumulator *a, struct constants *c)
 {
     double constant = constant_above(c->most);
 
-    a->other |= c->blocks > 0;
+    a->other |= c->blocks > 0 && c->parts == 1;
     for (int k = 0; k < LEVELS_MOST && c->blocks > 0; k++) {
-        add_units(a, c->gained[k], shift_of_last(constant));
+        add_units(a, c->parts, c->gained[k], shift_of_last(constant));
         c->gained[k] = (bits_vector){ 0 };
         constant = constant_of_rests(constant);
     }
@@ -892,7 +895,7 @@ static void flush_squares(struct collopt_superaccumulator *a, struct squares *s)
         double constant = constant_of(sum_unit(s->most, k));
         int twice = limbs_of_sum[k].i != limbs_of_sum[k].j;
 
-        add_units(a, s->gained[k], shift_of_last(constant) + twice);
+        add_units(a, 1, s->gained[k], shift_of_last(constant) + twice);
         s->gained[k] = (bits_vector){ 0 };
     }
     s->blocks = 0;
@@ -948,7 +951,7 @@ static void add_floats(struct collopt_superaccumulator *a, const f32 *x, size_t 
     struct operands o = { x, NULL, n };
     double sum;
 
-    if (c && sum_in_range(&sum, &o))
+    if (c && sum_in_range(&sum, 1, &o))
         add_one(a, &sum);
     else
         add_sum_block(a, &o, FLOATS, c);
@@ -1090,13 +1093,87 @@ static void add_block(struct collopt_superaccumulator *a, const struct collopt_t
         add_doubles(a, x, n, c);
 }
 
-void PASTE(collopt_add_terms_, COLLOPT_ISA)(struct collopt_superaccumulator *a,
-                                            const struct collopt_terms *t);
+/* ---- complex numbers, of both parts at once -------------------------------------------------- */
 
-void PASTE(collopt_add_terms_, COLLOPT_ISA)(struct collopt_superaccumulator *a,
-                                            const struct collopt_terms *t)
+/* Which zeros are among the terms of each part.  Of a block it is not known which part has gained
+ * nothing because it consists of -0. */
+static void note_zeros(struct collopt_superaccumulator *a, const struct collopt_terms *t, int part)
 {
-    struct constants constants = { 0 };
+    for (size_t i = 0; i < t->count && !a->other; i++) {
+        double term = t->single ? widened((const f32 *)t->x + 2 * i + part)
+                                : ((const f64 *)t->x)[2 * i + (size_t)part];
+
+        a->other = magnitude_bits(term) != 0 || !signbit(term);
+        a->minus_zero |= !a->other;
+    }
+}
+
+/* False: it must be tried part by part. */
+static bool add_both(struct collopt_superaccumulator *a, const struct operands *o, bool single,
+                     struct constants *c)
+{
+    double sum[2];
+
+    if (!single)
+        return add_below_constants(a, o, DOUBLES, c);
+    if (!sum_in_range(sum, 2, o))
+        return add_below_constants(a, o, FLOATS, c);
+    add_one(a, &sum[0]);
+    add_one(a + 1, &sum[1]);
+    return true;
+}
+
+struct complex_constants {
+    struct constants both, of_part[2];
+};
+
+/* N complex numbers. */
+static void add_complex_block(struct collopt_superaccumulator *a, const struct collopt_terms *t,
+                              size_t at, size_t n, struct complex_constants *c)
+{
+    size_t size = t->single ? sizeof(f32) : sizeof(f64);
+    struct operands o = { (const char *)t->x + 2 * at * size, NULL, 2 * n };
+
+    if (c && add_both(a, &o, t->single, &c->both))
+        return;
+    for (int k = 0; k < 2; k++) {
+        struct collopt_terms part = *t;
+
+        part.x = (const char *)t->x + (size_t)k * size;
+        part.x_step = 2;
+        add_block(a + k, &part, at, n, c ? &c->of_part[k] : NULL);
+    }
+}
+
+static void add_complex_terms(struct collopt_superaccumulator *a, const struct collopt_terms *t)
+{
+    struct complex_constants c = { { .parts = 2 }, { { .parts = 1 }, { .parts = 1 } } };
+    bool usual = usual_arithmetic();
+    size_t blocks = 0;
+
+    for (int k = 0; k < 2; k++) {
+        collopt_exact_widen(a + k, 0, COLLOPT_BUCKETS);
+        note_zeros(a + k, t, k);
+    }
+    for (size_t at = 0; at < t->count; at += BLOCK / 2) {
+        size_t n = t->count - at < BLOCK / 2 ? t->count - at : BLOCK / 2;
+
+        add_complex_block(a, t, at, n, usual ? &c : NULL);
+        if (++blocks % BLOCKS_OF_CARRY == 0) {
+            collopt_exact_carry(a);
+            collopt_exact_carry(a + 1);
+        }
+    }
+    flush(a, &c.both);
+    for (int k = 0; k < 2; k++) {
+        flush(a + k, &c.of_part[k]);
+        collopt_exact_carry(a + k);
+    }
+}
+
+static void add_real_terms(struct collopt_superaccumulator *a, const struct collopt_terms *t)
+{
+    struct constants constants = { .parts = 1 };
     bool usual = usual_arithmetic();
     size_t blocks = 0;
 
@@ -1111,6 +1188,18 @@ void PASTE(collopt_add_terms_, COLLOPT_ISA)(struct collopt_superaccumulator *a,
     flush(a, &constants);
     flush_squares(a, &constants.squares);
     collopt_exact_carry(a);
+}
+
+void PASTE(collopt_add_terms_, COLLOPT_ISA)(struct collopt_superaccumulator *a,
+                                            const struct collopt_terms *t);
+
+void PASTE(collopt_add_terms_, COLLOPT_ISA)(struct collopt_superaccumulator *a,
+                                            const struct collopt_terms *t)
+{
+    if (t->complex_sum)
+        add_complex_terms(a, t);
+    else
+        add_real_terms(a, t);
 }
 
 #endif

@@ -24,6 +24,9 @@ struct collopt_terms {
     size_t count;
     bool single;                /* float, else double */
     bool negative;              /* subtract them */
+    /* complex numbers, COUNT of them: real parts are added to the first of two superaccumulators,
+     * imaginary ones to the second; y and steps do not count, and none is negative */
+    bool complex_sum;
 };
 
 /* Adds exactly. */

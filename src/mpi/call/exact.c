@@ -71,6 +71,12 @@ static bool has_products(int operation)
     return operation != COLLOPT_EXACT_SUM;
 }
 
+/* Do X and Y differ? */
+static bool has_two(int operation)
+{
+    return operation == COLLOPT_EXACT_DOT || operation == COLLOPT_EXACT_DOT_CONJUGATED;
+}
+
 /* X_PART, Y_PART: 0 for the real parts, 1 for the imaginary ones. */
 static void add(struct collopt_superaccumulator *a, const struct vectors *v, int x_part, int y_part,
                 bool negative)
@@ -87,6 +93,25 @@ static void add(struct collopt_superaccumulator *a, const struct vectors *v, int
     };
 
     collopt_add_terms(a, &t);
+}
+
+/* Complex numbers without gaps are vectors of reals. */
+static bool add_packed(struct collopt_superaccumulator *sum, const struct vectors *v)
+{
+    struct vectors reals = *v;
+    struct collopt_terms t = { .x = v->x, .count = v->n, .single = v->size == sizeof(float),
+                               .complex_sum = true };
+
+    if (v->x_stride != 1 || has_two(v->operation))
+        return false;
+    if (v->operation == COLLOPT_EXACT_SUM) {
+        collopt_add_terms(sum, &t);
+    } else {
+        reals.complex = false;
+        reals.n *= 2;
+        add(&sum[0], &reals, 0, 0, false);
+    }
+    return true;
 }
 
 static void add_piece(struct collopt_superaccumulator *sum, const struct vectors *v)
@@ -110,6 +135,8 @@ static void add_complex(struct collopt_superaccumulator *sum, const struct vecto
 {
     ptrdiff_t size = 2 * (ptrdiff_t)v->size;
 
+    if (add_packed(sum, v))
+        return;
     for (size_t at = 0; at < v->n; at += PIECE) {
         struct vectors piece = *v;
 
@@ -261,7 +288,7 @@ static int words_of(const struct collopt_exact_request *r)
 static struct vectors vectors_of(int operation, int type, size_t n, const void *x,
                                  ptrdiff_t x_stride, const void *y, ptrdiff_t y_stride)
 {
-    bool two = operation == COLLOPT_EXACT_DOT || operation == COLLOPT_EXACT_DOT_CONJUGATED;
+    bool two = has_two(operation);
 
     return (struct vectors){
         .operation = operation,
