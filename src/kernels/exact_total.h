@@ -60,6 +60,7 @@ enum {
     BLOCK = 1024,               /* terms */
     WIDTH = VECTOR_BYTES / sizeof(double),
     STEP = 2 * WIDTH,           /* two vectors: additions to one are waited for by the other */
+    CHAINS = 4,                 /* as STEP, where few other operations are between two additions */
     PARTS_MOST = 2 * STEP,      /* doubles that have a block's sum */
     BLOCKS_OF_CARRY = 1 << 20,  /* a bucket has room for 2^32 additions, 2 for each product */
     /* a lane's terms are at most 2^9, and their sum less than half its constant */
@@ -295,22 +296,26 @@ static bool in_range(const f32 *x, size_t n)
  * false: they are not exact. */
 INLINE bool sum_in_range(double *sum, int parts, const struct operands *o)
 {
-    vector a = every(-0.0), b = a;
+    vector a[CHAINS];
     double tail[STEP];
     size_t i;
 
     if (!in_range(o->x, o->n))
         return false;
-    for (i = 0; i + STEP <= o->n; i += STEP) {
-        a += terms_at(o, i, FLOATS);
-        b += terms_at(o, i + WIDTH, FLOATS);
-    }
+    for (int k = 0; k < CHAINS; k++)
+        a[k] = every(-0.0);
+    for (i = 0; i + CHAINS * WIDTH <= o->n; i += CHAINS * WIDTH)
+        for (size_t k = 0; k < CHAINS; k++)
+            a[k] += terms_at(o, i + k * WIDTH, FLOATS);
+    for (; i + WIDTH <= o->n; i += WIDTH)
+        a[0] += terms_at(o, i, FLOATS);
     tail_of(tail, o, i, FLOATS, -0.0);
-    a += doubles_at(tail, 0);
-    a += b + doubles_at(tail, WIDTH);
+    a[0] += doubles_at(tail, 0);
+    for (int k = 1; k < CHAINS; k++)
+        a[0] += a[k];
     sum[0] = sum[parts - 1] = -0.0;
     for (i = 0; i < WIDTH; i++)
-        sum[(int)i % parts] += a[i];
+        sum[(int)i % parts] += a[0][i];
     return true;
 }
 
@@ -654,20 +659,24 @@ INLINE bool float_products_on(struct constants *c, const f32 *x, const f32 *y, s
 {
     vector first = every(constant_above(c->most)), second = every(constant_of_rests(first[0])),
            one = every(1);
-    struct float_product_lanes a = { first, second }, b = a;
-    bits_vector gained, rest;
+    struct float_product_lanes a[CHAINS];
+    bits_vector gained = { 0 }, rest = { 0 };
     double tail[STEP];
     size_t i;
 
-    for (i = 0; i + STEP <= n; i += STEP) {
-        add_float_products_at(&a, x, y, i, squares);
-        add_float_products_at(&b, x, y, i + WIDTH, squares);
-    }
+    for (int k = 0; k < CHAINS; k++)
+        a[k] = (struct float_product_lanes){ first, second };
+    for (i = 0; i + CHAINS * WIDTH <= n; i += CHAINS * WIDTH)
+        for (size_t k = 0; k < CHAINS; k++)
+            add_float_products_at(&a[k], x, y, i + k * WIDTH, squares);
+    for (; i + WIDTH <= n; i += WIDTH)
+        add_float_products_at(&a[0], x, y, i, squares);
     tail_of(tail, &(struct operands){ x, y, n }, i, FLOAT_PRODUCTS, 0);
-    add_float_product(&a, doubles_at(tail, 0), one);
-    add_float_product(&b, doubles_at(tail, WIDTH), one);
-    gained = gained_by(a.sum, b.sum, first);
-    rest = gained_by(a.rest, b.rest, second);
+    add_float_product(&a[0], doubles_at(tail, 0), one);
+    for (int k = 0; k < CHAINS; k++) {
+        gained += (bits_vector)a[k].sum - (bits_vector)first;
+        rest += (bits_vector)a[k].rest - (bits_vector)second;
+    }
     if (!any_bit(gained | rest))
         return false;
     c->gained[0] += gained;
@@ -1155,8 +1164,8 @@ static void add_complex_terms(struct collopt_superaccumulator *a, const struct c
         collopt_exact_widen(a + k, 0, COLLOPT_BUCKETS);
         note_zeros(a + k, t, k);
     }
-    for (size_t at = 0; at < t->count; at += BLOCK / 2) {
-        size_t n = t->count - at < BLOCK / 2 ? t->count - at : BLOCK / 2;
+    for (size_t at = 0; at < t->count; at += BLOCK) {
+        size_t n = t->count - at < BLOCK ? t->count - at : BLOCK;
 
         add_complex_block(a, t, at, n, usual ? &c : NULL);
         if (++blocks % BLOCKS_OF_CARRY == 0) {
