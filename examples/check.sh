@@ -41,4 +41,10 @@ for source in "$top"/examples/*.c "$top"/examples/*.f90; do
     done
     cat "$work/with"
 done
+# Its total has the same bits on as many ranks.
+if [ "$(mpi_of "$host")" = openmpi ]; then
+    for ranks in 5 6 7 8; do
+        check $ranks conserved_total
+    done
+fi
 finish

@@ -102,9 +102,10 @@ static int owner(enum division d, size_t i, int ranks)
 struct part {
     char x[16 * ELEMENTS * STRIDE], y[16 * ELEMENTS];
     size_t n;
+    int stride;                 /* of x */
 };
 
-/* This rank's elements: of x STRIDE apart, of y backwards. */
+/* This rank's elements: of x some apart, of y backwards. */
 static void take(struct part *p, enum division d, int type, enum set set, int rank, int ranks)
 {
     size_t size = type % 2 ? 8 : 4, reals = type >= 2 ? 2 : 1;
@@ -114,7 +115,8 @@ static void take(struct part *p, enum division d, int type, enum set set, int ra
         if (owner(d, i, ranks) != rank)
             continue;
         for (size_t r = 0; r < reals; r++) {
-            store(p->x, size, p->n * STRIDE * reals + r, bits_of(size, set, 0, i * reals + r));
+            store(p->x, size, p->n * (size_t)p->stride * reals + r,
+                  bits_of(size, set, 0, i * reals + r));
             store(p->y, size, (ELEMENTS - 1 - p->n) * reals + r,
                   bits_of(size, set, 1, i * reals + r));
         }
@@ -130,8 +132,8 @@ static int sum(const struct part *p, int operation, int type, void *result, MPI_
     int handle = handle_of(comm), done = 0, err;
 
     if (!later)
-        return collopt_exact_sum(operation, type, p->n, p->x, STRIDE, y, -1, result, handle);
-    err = collopt_exact_sum_start(operation, type, p->n, p->x, STRIDE, y, -1, result, handle,
+        return collopt_exact_sum(operation, type, p->n, p->x, p->stride, y, -1, result, handle);
+    err = collopt_exact_sum_start(operation, type, p->n, p->x, p->stride, y, -1, result, handle,
                                   &request);
     for (int i = 0; !err && i < 3 && !done; i++)
         err = collopt_exact_sum_test(&request, &done);
@@ -150,6 +152,7 @@ static void one(struct part *p, enum division d, int operation, int type, enum s
 
     MPI_Comm_rank(comm, &rank);
     MPI_Comm_size(comm, &ranks);
+    p->stride = ((int)set + (int)d) % 2 ? STRIDE : 1;
     take(p, d, type, set, rank, ranks);
     memset(result, 0x5a, sizeof result);
     err = sum(p, operation, type, result, comm, later);
