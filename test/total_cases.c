@@ -331,7 +331,7 @@ static long complex_sums(const char *words, char *message, size_t room)
 {
     enum { MOST = 1500 };
     static const size_t lengths[] = { 0, 1, 7, 150, MOST };
-    static char x[16 * MOST], packed[2][8 * MOST];
+    static char x[32 * MOST], packed[2][8 * MOST];
     long wrong = 0;
 
     state = 1;
@@ -339,15 +339,16 @@ static long complex_sums(const char *words, char *message, size_t room)
         enum set set[2] = { (enum set)(i % SETS), (enum set)(draw() % SETS) };
         size_t size = i / SETS % 2 ? 4 : 8, n = lengths[i / SETS / 4], some = draw() % (n + 1);
         struct collopt_terms t = { .x = x, .count = some, .single = size == 4,
-                                   .complex_sum = true };
+                                   .x_step = 1 + (ptrdiff_t)(i % 2),
+                                   .numbers = COLLOPT_COMPLEX };
         struct collopt_superaccumulator a[2];
 
         for (int k = 0; k < 2; k++) {
-            fill(x + (size_t)k * size, 2, packed[k], set[k], size, n);
+            fill(x + (size_t)k * size, 2 * t.x_step, packed[k], set[k], size, n);
             collopt_exact_clear(&a[k]);
         }
         collopt_add_terms(a, &t);
-        t.x = x + 2 * size * some;
+        t.x = x + 2 * size * (size_t)t.x_step * some;
         t.count = n - some;
         collopt_add_terms(a, &t);
         for (int k = 0; k < 2; k++) {

@@ -1102,15 +1102,15 @@ static void add_block(struct collopt_superaccumulator *a, const struct collopt_t
         add_doubles(a, x, n, c);
 }
 
-/* ---- complex numbers, of both parts at once -------------------------------------------------- */
+/* ---- sums of complex numbers, both parts at once where they have no gaps --------------------- */
 
 /* Which zeros are among the terms of each part.  Of a block it is not known which part has gained
  * nothing because it consists of -0. */
 static void note_zeros(struct collopt_superaccumulator *a, const struct collopt_terms *t, int part)
 {
     for (size_t i = 0; i < t->count && !a->other; i++) {
-        double term = t->single ? widened((const f32 *)t->x + 2 * i + part)
-                                : ((const f64 *)t->x)[2 * i + (size_t)part];
+        ptrdiff_t at = 2 * (ptrdiff_t)i * t->x_step + part;
+        double term = t->single ? widened((const f32 *)t->x + at) : ((const f64 *)t->x)[at];
 
         a->other = magnitude_bits(term) != 0 || !signbit(term);
         a->minus_zero |= !a->other;
@@ -1143,18 +1143,18 @@ static void add_complex_block(struct collopt_superaccumulator *a, const struct c
     size_t size = t->single ? sizeof(f32) : sizeof(f64);
     struct operands o = { (const char *)t->x + 2 * at * size, NULL, 2 * n };
 
-    if (c && add_both(a, &o, t->single, &c->both))
+    if (c && t->x_step == 1 && add_both(a, &o, t->single, &c->both))
         return;
     for (int k = 0; k < 2; k++) {
         struct collopt_terms part = *t;
 
         part.x = (const char *)t->x + (size_t)k * size;
-        part.x_step = 2;
+        part.x_step = 2 * t->x_step;
         add_block(a + k, &part, at, n, c ? &c->of_part[k] : NULL);
     }
 }
 
-static void add_complex_terms(struct collopt_superaccumulator *a, const struct collopt_terms *t)
+static void add_complex_sum(struct collopt_superaccumulator *a, const struct collopt_terms *t)
 {
     struct complex_constants c = { { .parts = 2 }, { { .parts = 1 }, { .parts = 1 } } };
     bool usual = usual_arithmetic();
@@ -1176,6 +1176,75 @@ static void add_complex_terms(struct collopt_superaccumulator *a, const struct c
     flush(a, &c.both);
     for (int k = 0; k < 2; k++) {
         flush(a + k, &c.of_part[k]);
+        collopt_exact_carry(a + k);
+    }
+}
+
+/* ---- products of complex numbers ------------------------------------------------------------- */
+
+enum { HALF_BLOCK = BLOCK / 2 };                /* four buffers of it fit the first cache */
+
+static const void *part_of(void *buffer, const struct collopt_terms *t, const void *from,
+                           ptrdiff_t step, size_t at, size_t n, bool narrow)
+{
+    return narrow ? (const void *)floats_of(buffer, from, 2 * step, at, n)
+                  : block_of(buffer, t, from, 2 * step, at, n);
+}
+
+static void add_real_products(struct collopt_superaccumulator *a, const void *x, const void *y,
+                              size_t n, bool narrow, struct constants *c)
+{
+    if (narrow)
+        add_float_products(a, x, y, n, c);
+    else
+        add_products(a, x, y, n, c);
+}
+
+/* N of them.  Each part is gathered once, and used for two products; of those with x's imaginary
+ * part one is subtracted. */
+static void add_complex_products(struct collopt_superaccumulator *a, const struct collopt_terms *t,
+                                 size_t at, size_t n, struct constants *c)
+{
+    double buffer[4][HALF_BLOCK];
+    bool narrow = t->single && c;
+    size_t size = t->single ? sizeof(f32) : sizeof(f64);
+    const char *x = t->x, *y = t->y;
+    const void *x_re = part_of(buffer[0], t, x, t->x_step, at, n, narrow),
+               *x_im = part_of(buffer[1], t, x + size, t->x_step, at, n, narrow),
+               *y_re = part_of(buffer[2], t, y, t->y_step, at, n, narrow),
+               *y_im = part_of(buffer[3], t, y + size, t->y_step, at, n, narrow);
+    int minus = t->numbers == COLLOPT_CONJUGATED ? 1 : 0;       /* the part that is less */
+    struct constants *of_part[2] = { c, c ? c + 1 : NULL };
+
+    add_real_products(a, x_re, y_re, n, narrow, of_part[0]);
+    add_real_products(a + 1, x_re, y_im, n, narrow, of_part[1]);
+    add_real_products(a + !minus, x_im, minus ? y_im : y_re, n, narrow, of_part[!minus]);
+    if (narrow)
+        negate_f32(buffer[1], x_im, n);
+    else
+        negate_f64(buffer[1], x_im, n);
+    add_real_products(a + minus, buffer[1], minus ? y_re : y_im, n, narrow, of_part[minus]);
+}
+
+static void add_complex_dot(struct collopt_superaccumulator *a, const struct collopt_terms *t)
+{
+    struct constants c[2] = { { .parts = 1 }, { .parts = 1 } };
+    bool usual = usual_arithmetic();
+    size_t blocks = 0;
+
+    collopt_exact_widen(a, 0, COLLOPT_BUCKETS);
+    collopt_exact_widen(a + 1, 0, COLLOPT_BUCKETS);
+    for (size_t at = 0; at < t->count; at += HALF_BLOCK) {
+        size_t n = t->count - at < HALF_BLOCK ? t->count - at : HALF_BLOCK;
+
+        add_complex_products(a, t, at, n, usual ? c : NULL);
+        if (++blocks % BLOCKS_OF_CARRY == 0) {
+            collopt_exact_carry(a);
+            collopt_exact_carry(a + 1);
+        }
+    }
+    for (int k = 0; k < 2; k++) {
+        flush(a + k, &c[k]);
         collopt_exact_carry(a + k);
     }
 }
@@ -1205,10 +1274,12 @@ void PASTE(collopt_add_terms_, COLLOPT_ISA)(struct collopt_superaccumulator *a,
 void PASTE(collopt_add_terms_, COLLOPT_ISA)(struct collopt_superaccumulator *a,
                                             const struct collopt_terms *t)
 {
-    if (t->complex_sum)
-        add_complex_terms(a, t);
-    else
+    if (t->numbers == COLLOPT_REALS)
         add_real_terms(a, t);
+    else if (t->y)
+        add_complex_dot(a, t);
+    else
+        add_complex_sum(a, t);
 }
 
 #endif

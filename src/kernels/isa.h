@@ -17,19 +17,21 @@ const struct collopt_kernel *collopt_kernel(enum collopt_op op, enum collopt_typ
  * as it is, NaN included. doc/kernels.md says what infinities, NaN and -0 give. */
 const struct collopt_kernel *collopt_exact_kernel(enum collopt_type type);
 
-/* Real terms: x[0], x[x_step], x[2 * x_step] ..., or their products with those of y. */
+/* What vectors consist of.  Of complex numbers, real parts of the terms are added to the first of
+ * two superaccumulators, imaginary ones to the second. */
+enum collopt_numbers { COLLOPT_REALS, COLLOPT_COMPLEX, COLLOPT_CONJUGATED /* those of x */ };
+
+/* Terms: x[0], x[x_step], x[2 * x_step] ..., or their products with those of y. */
 struct collopt_terms {
     const void *x, *y;          /* y: NULL for a sum */
-    ptrdiff_t x_step, y_step;   /* in reals */
+    ptrdiff_t x_step, y_step;   /* in numbers */
     size_t count;
     bool single;                /* float, else double */
-    bool negative;              /* subtract them */
-    /* complex numbers, COUNT of them: real parts are added to the first of two superaccumulators,
-     * imaginary ones to the second; y and steps do not count, and none is negative */
-    bool complex_sum;
+    bool negative;              /* subtract them; of reals only */
+    enum collopt_numbers numbers;
 };
 
-/* Adds exactly. */
+/* Adds exactly.  A: one superaccumulator, or two. */
 void collopt_add_terms(struct collopt_superaccumulator *a, const struct collopt_terms *t);
 
 /* The capabilities of a processor that the operating system enables. */

@@ -35,8 +35,7 @@ enum {
     RANKS_BITS = 31,            /* ranks are counted by an int */
     COUNT_BITS = 63,            /* terms by a size_t, and their sum below 2^63 */
     WORDS_MOST = (2 * COLLOPT_UNIT + COUNT_BITS + 1) / (64 - RANKS_BITS) + 1,
-    COUNTS = 4, COUNT_WORDS_MOST = 2,
-    PIECE = 1 << 13             /* complex numbers */
+    COUNTS = 4, COUNT_WORDS_MOST = 2
 };
 
 /* The terms of a format: the lowest bit of one, in units, and the number of bits without a sign. */
@@ -71,81 +70,50 @@ static bool has_products(int operation)
     return operation != COLLOPT_EXACT_SUM;
 }
 
-/* Do X and Y differ? */
-static bool has_two(int operation)
+static enum collopt_numbers numbers_of(const struct vectors *v)
 {
-    return operation == COLLOPT_EXACT_DOT || operation == COLLOPT_EXACT_DOT_CONJUGATED;
+    return !v->complex ? COLLOPT_REALS
+        : v->operation == COLLOPT_EXACT_DOT_CONJUGATED ? COLLOPT_CONJUGATED
+                                                       : COLLOPT_COMPLEX;
 }
 
-/* X_PART, Y_PART: 0 for the real parts, 1 for the imaginary ones. */
-static void add(struct collopt_superaccumulator *a, const struct vectors *v, int x_part, int y_part,
-                bool negative)
+static struct collopt_terms terms_in(const struct vectors *v)
 {
-    int reals = v->complex ? 2 : 1;
-    struct collopt_terms t = {
-        .x = v->x + x_part * (ptrdiff_t)v->size,
-        .y = has_products(v->operation) ? v->y + y_part * (ptrdiff_t)v->size : NULL,
-        .x_step = v->x_stride * reals,
-        .y_step = v->y_stride * reals,
+    return (struct collopt_terms){
+        .x = v->x,
+        .y = has_products(v->operation) ? v->y : NULL,
+        .x_step = v->x_stride,
+        .y_step = v->y_stride,
         .count = v->n,
         .single = v->size == sizeof(float),
-        .negative = negative,
+        .numbers = numbers_of(v),
     };
-
-    collopt_add_terms(a, &t);
 }
 
-/* Complex numbers without gaps are vectors of reals. */
-static bool add_packed(struct collopt_superaccumulator *sum, const struct vectors *v)
+/* The squares of both parts, as those of reals. */
+static void add_magnitudes(struct collopt_superaccumulator *sum, const struct vectors *v)
 {
-    struct vectors reals = *v;
-    struct collopt_terms t = { .x = v->x, .count = v->n, .single = v->size == sizeof(float),
-                               .complex_sum = true };
+    struct collopt_terms t = terms_in(v);
+    bool packed = v->x_stride == 1;
 
-    if (v->x_stride != 1 || has_two(v->operation))
-        return false;
-    if (v->operation == COLLOPT_EXACT_SUM) {
+    t.numbers = COLLOPT_REALS;
+    t.x_step = t.y_step = packed ? 1 : 2 * v->x_stride;
+    t.count *= packed ? 2 : 1;
+    collopt_add_terms(sum, &t);
+    if (packed)
+        return;
+    t.x = t.y = v->x + v->size;
+    collopt_add_terms(sum, &t);
+}
+
+static void add(struct collopt_superaccumulator *sum, const struct vectors *v)
+{
+    struct collopt_terms t = terms_in(v);
+
+    if (v->complex && v->operation == COLLOPT_EXACT_SQUARES)
+        add_magnitudes(sum, v);
+    else
         collopt_add_terms(sum, &t);
-    } else {
-        reals.complex = false;
-        reals.n *= 2;
-        add(&sum[0], &reals, 0, 0, false);
-    }
-    return true;
-}
-
-static void add_piece(struct collopt_superaccumulator *sum, const struct vectors *v)
-{
-    bool conjugated = v->operation == COLLOPT_EXACT_DOT_CONJUGATED;
-
-    add(&sum[0], v, 0, 0, false);
-    if (v->operation == COLLOPT_EXACT_SUM) {
-        add(&sum[1], v, 1, 1, false);
-        return;
-    }
-    add(&sum[0], v, 1, 1, v->operation == COLLOPT_EXACT_DOT);
-    if (v->operation == COLLOPT_EXACT_SQUARES)
-        return;
-    add(&sum[1], v, 0, 1, false);
-    add(&sum[1], v, 1, 0, conjugated);
-}
-
-/* In pieces, which are read up to four times and stay in the cache meanwhile. */
-static void add_complex(struct collopt_superaccumulator *sum, const struct vectors *v)
-{
-    ptrdiff_t size = 2 * (ptrdiff_t)v->size;
-
-    if (add_packed(sum, v))
-        return;
-    for (size_t at = 0; at < v->n; at += PIECE) {
-        struct vectors piece = *v;
-
-        piece.n = v->n - at < PIECE ? v->n - at : PIECE;
-        piece.x += (ptrdiff_t)at * v->x_stride * size;
-        if (has_products(v->operation))
-            piece.y += (ptrdiff_t)at * v->y_stride * size;
-        add_piece(sum, &piece);
-    }
 }
 
 /* ---- on the way ------------------------------------------------------------------------------ */
@@ -272,10 +240,8 @@ static int prepare(struct collopt_exact_request *r, int type, const struct vecto
     r->words = (t->bits + COUNT_BITS + 1 + r->bits - 1) / r->bits;
     for (int i = 0; i < r->parts; i++)
         collopt_exact_clear(&r->sum[i]);
-    if (v->n && v->complex)
-        add_complex(r->sum, v);
-    else if (v->n)
-        add(&r->sum[0], v, 0, 0, false);
+    if (v->n)
+        add(r->sum, v);
     write_words(r);
     return MPI_SUCCESS;
 }
@@ -288,7 +254,7 @@ static int words_of(const struct collopt_exact_request *r)
 static struct vectors vectors_of(int operation, int type, size_t n, const void *x,
                                  ptrdiff_t x_stride, const void *y, ptrdiff_t y_stride)
 {
-    bool two = has_two(operation);
+    bool two = operation == COLLOPT_EXACT_DOT || operation == COLLOPT_EXACT_DOT_CONJUGATED;
 
     return (struct vectors){
         .operation = operation,
