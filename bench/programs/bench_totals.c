@@ -3,9 +3,9 @@
  *     LD_PRELOAD=libcollopt.so bench_totals [ELEMENTS]       10^6 elements; one rank
  *     COLLOPT_ISA=avx2 ...                                   on both sides
  *
- * "sum double EXACT PLAIN RATIO MEDIAN": the least ns per element of either, the ratio of these, and
- * the median of the ratios of both in turn.  In processor time, so that other programs take away
- * nothing but caches. */
+ * "sum double EXACT PLAIN RATIO MEDIAN": the least ns per element of either, the ratio of these,
+ * and the median of the ratios of both in turn.  In processor time, so that other programs take
+ * away nothing but caches. */
 #include "lib/bench_mpi.h"
 #include "lib/statistics.h"
 
