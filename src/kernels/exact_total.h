@@ -379,6 +379,19 @@ INLINE bool sum_below(struct constants *c, const struct operands *o, enum kind k
     return true;
 }
 
+/* A function of its own: inlined in several places it takes 0.31 ns for a term with AVX2 and gcc
+ * 12, here 0.26. */
+__attribute__((noinline))
+static bool doubles_below(struct constants *c, const struct operands *o)
+{
+    return sum_below(c, o, DOUBLES);
+}
+
+INLINE bool lanes_below(struct constants *c, const struct operands *o, enum kind kind)
+{
+    return kind == DOUBLES ? doubles_below(c, o) : sum_below(c, o, kind);
+}
+
 /* ---- sums, without them ---------------------------------------------------------------------- */
 
 struct sum_lanes {
@@ -926,8 +939,8 @@ INLINE bool add_below_constants(struct collopt_superaccumulator *a, const struct
 {
     if (c->blocks == BLOCKS_MOST)
         flush(a, c);
-    return (c->most > 0 && sum_below(c, o, kind))
-        || (try_below(a, c, above_terms(o, kind)) && sum_below(c, o, kind));
+    return (c->most > 0 && lanes_below(c, o, kind))
+        || (try_below(a, c, above_terms(o, kind)) && lanes_below(c, o, kind));
 }
 
 /* C: NULL if there is no usual arithmetic. */
