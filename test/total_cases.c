@@ -152,7 +152,8 @@ static bool right_case(const struct vectors *v, enum set set, size_t size, enum 
     int parts = 1 + (int)(draw() % 5), bits = parts == 1 ? 64 : 32 + (int)(draw() % 30);
     bool negative = draw() % 4 == 0;
     struct collopt_terms t = { v->x, kind == SUM ? NULL : kind == SQUARES ? v->x : v->y,
-                               x_step, kind == SQUARES ? x_step : y_step, n, size == 4, negative };
+                               x_step, kind == SQUARES ? x_step : y_step, n, size == 4, negative,
+                               COLLOPT_REALS };
     uint64_t sum, right;
 
     fill(v->x, x_step, v->x_packed, set, size, n);
@@ -281,7 +282,8 @@ static long zero_products(char *message, size_t room)
         bool single = i % 2;
         size_t n = lengths[i / 2];
         struct collopt_terms t = { single ? (void *)x : (void *)wide_x,
-                                   single ? (void *)y : (void *)wide_y, 1, 1, n, single, false };
+                                   single ? (void *)y : (void *)wide_y, 1, 1, n, single, false,
+                                   COLLOPT_REALS };
         struct collopt_superaccumulator a;
 
         collopt_exact_clear(&a);
@@ -308,7 +310,8 @@ static long squares_less_products(char *message, size_t room)
     for (size_t i = 0; i < SPECIAL * 2 * sizeof lengths / sizeof *lengths; i++) {
         enum set set = (enum set)(i % SPECIAL);
         size_t size = i / SPECIAL % 2 ? 4 : 8, n = lengths[i / SPECIAL / 2];
-        struct collopt_terms squares = { x, x, 1, 1, n, size == 4, false }, products = squares;
+        struct collopt_terms squares = { x, x, 1, 1, n, size == 4, false, COLLOPT_REALS },
+                             products = squares;
         struct collopt_superaccumulator a;
 
         fill(x, 1, packed, set, size, n);

@@ -89,8 +89,13 @@ struct plain {
 
 LOOPS(generic, )
 #ifdef __x86_64__
+#ifdef __clang__
+#define WIDE
+#else
+#define WIDE ",prefer-vector-width=512"
+#endif
 LOOPS(avx2, __attribute__((target("avx2,fma"))))
-LOOPS(avx512, __attribute__((target("avx512f,avx512vl,avx512bw,prefer-vector-width=512"))))
+LOOPS(avx512, __attribute__((target("avx512f,avx512vl,avx512bw" WIDE))))
 #endif
 
 static const struct plain loops[] = {
