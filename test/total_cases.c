@@ -247,9 +247,9 @@ static long many(char *message, size_t room)
 /* The same for squares, for which fewer are enough. */
 static long many_squares(char *message, size_t room)
 {
-    static const double element = 0x1.fffffffffffffp0;
+    static const double element = 0x1.fffffdfffffffp0;  /* the greatest first limb below 2^23 */
     const unsigned __int128 square =
-        (unsigned __int128)(((uint64_t)1 << 53) - 1) * (((uint64_t)1 << 53) - 1);
+        (unsigned __int128)0x1fffffdfffffff * 0x1fffffdfffffff;
     const size_t n = 1 << 20;
     const double right = (double)(n * square) * 0x1p-104;
     struct collopt_terms t = { .x = &element, .y = &element, .count = n };
@@ -262,6 +262,34 @@ static long many_squares(char *message, size_t room)
     if (sum != right)
         snprintf(message, room, "isa %s, %zu times the square of %a: %a, should be %a",
                  collopt_kernels_isa(), n, element, sum, right);
+    return sum != right;
+}
+
+/* One lane of WIDTH reaches 2^53 units of the limbs that the numbers before call for: there, one
+ * unit more is lost by rounding, and no other sum tells. */
+static long squares_at_the_limit(int width, char *message, size_t room)
+{
+    enum { TERMS = 128, GREAT = 8, SMALL = 119, WIDEST = 8 };
+    static double x[2 * TERMS * WIDEST];
+    const int n = TERMS * width;
+    const __int128 units = ((__int128)(n / 4 + GREAT * 16) << 46) + SMALL;
+    const double right = (double)units * 0x1p-46;
+    struct collopt_terms t = { .x = x, .y = x, .x_step = 1, .y_step = 1,
+                               .count = 2 * (size_t)n };
+    struct collopt_superaccumulator a;
+    double sum;
+
+    memset(x, 0, sizeof x);
+    for (int i = 0; i < n; i++)
+        x[i] = 0.5;
+    for (int i = 0; i < GREAT + SMALL; i++)
+        x[n + i * width] = i < GREAT ? 4.0 : 0x1p-23;
+    collopt_exact_clear(&a);
+    collopt_add_terms(&a, &t);
+    sum = rounded(&a);
+    if (sum != right)
+        snprintf(message, room, "isa %s, squares that reach 2^53 in a lane of %d: %a, should be %a",
+                 collopt_kernels_isa(), width, sum, right);
     return sum != right;
 }
 
@@ -376,6 +404,8 @@ long total_cases_run(char *message, size_t room)
     long wrong = many(message, room);
 
     wrong += wrong ? 0 : many_squares(message, room);
+    for (int width = 1; width <= 8; width *= 2)
+        wrong += wrong ? 0 : squares_at_the_limit(width, message, room);
     wrong += wrong ? 0 : zero_products(message, room);
     wrong += wrong ? 0 : squares_less_products(message, room);
     wrong += wrong ? 0 : complex_sums("usual arithmetic", message, room);

@@ -98,7 +98,7 @@ struct constants {
     struct squares squares;
 };
 
-enum { BLOCKS_MOST = 1 << 10 }; /* two lanes gain at most 2^52 a block */
+enum { BLOCKS_MOST = 1 << 10 }; /* the lanes of a block gain at most 2^52 */
 
 /* Terms that are summed as doubles. */
 enum kind { DOUBLES, FLOATS, FLOAT_PRODUCTS };
@@ -609,12 +609,12 @@ INLINE bits_vector units_of(vector sum, double unit)
         + ((bits_vector)lower - (bits_vector)fine);
 }
 
-/* Is every sum of first limbs' squares at most 2^53 units?  Then all were exact: terms are not
- * negative, so no sum was greater before, and sums of products are not greater than those of
- * squares (Cauchy and Schwarz). */
+/* Is every sum of first limbs' squares less than 2^53 units?  Then all were exact: terms are not
+ * negative, so no sum was greater before (one that reaches 2^53 may stay there, whatever is added),
+ * and sums of products are not greater than those of squares (Cauchy and Schwarz). */
 INLINE bool sums_fit(vector sum, double unit)
 {
-    bits_vector fit = sum <= every(unit * 0x1p53);
+    bits_vector fit = sum < every(unit * 0x1p53);
 
     return !any_bit(~fit);
 }
@@ -1218,14 +1218,14 @@ static void add_real_products(struct collopt_superaccumulator *a, const void *x,
 static void add_complex_products(struct collopt_superaccumulator *a, const struct collopt_terms *t,
                                  size_t at, size_t n, struct constants *c)
 {
-    double buffer[4][HALF_BLOCK];
+    union { double f64[HALF_BLOCK]; float f32[HALF_BLOCK]; } buffer[4];
     bool narrow = t->single && c;
     size_t size = t->single ? sizeof(f32) : sizeof(f64);
     const char *x = t->x, *y = t->y;
-    const void *x_re = part_of(buffer[0], t, x, t->x_step, at, n, narrow),
-               *x_im = part_of(buffer[1], t, x + size, t->x_step, at, n, narrow),
-               *y_re = part_of(buffer[2], t, y, t->y_step, at, n, narrow),
-               *y_im = part_of(buffer[3], t, y + size, t->y_step, at, n, narrow);
+    const void *x_re = part_of(&buffer[0], t, x, t->x_step, at, n, narrow),
+               *x_im = part_of(&buffer[1], t, x + size, t->x_step, at, n, narrow),
+               *y_re = part_of(&buffer[2], t, y, t->y_step, at, n, narrow),
+               *y_im = part_of(&buffer[3], t, y + size, t->y_step, at, n, narrow);
     int minus = t->numbers == COLLOPT_CONJUGATED ? 1 : 0;       /* the part that is less */
     struct constants *of_part[2] = { c, c ? c + 1 : NULL };
 
@@ -1233,10 +1233,10 @@ static void add_complex_products(struct collopt_superaccumulator *a, const struc
     add_real_products(a + 1, x_re, y_im, n, narrow, of_part[1]);
     add_real_products(a + !minus, x_im, minus ? y_im : y_re, n, narrow, of_part[!minus]);
     if (narrow)
-        negate_f32(buffer[1], x_im, n);
+        negate_f32(buffer[1].f32, x_im, n);
     else
-        negate_f64(buffer[1], x_im, n);
-    add_real_products(a + minus, buffer[1], minus ? y_re : y_im, n, narrow, of_part[minus]);
+        negate_f64(buffer[1].f64, x_im, n);
+    add_real_products(a + minus, &buffer[1], minus ? y_re : y_im, n, narrow, of_part[minus]);
 }
 
 static void add_complex_dot(struct collopt_superaccumulator *a, const struct collopt_terms *t)
