@@ -64,13 +64,25 @@ static char status_of(int pid)
     return end && end[1] == ' ' && end[2] ? end[2] : 'X';
 }
 
-/* ns that its first thread has run: the first number of schedstat. */
+/* Grows while it runs: the first number of schedstat, ns of its first thread, which the kernel may
+ * set once a second only, and the ticks of all threads (utime and stime), which are set when they
+ * are read. */
 static uint64_t ran(int pid)
 {
-    char text[96];
+    enum { BEFORE = 11 };       /* fields from its state on */
+    char text[512];
+    unsigned long long ns, user = 0, system = 0;
+    const char *at;
 
     read_text(text, sizeof text, pid, "schedstat");
-    return strtoull(text, NULL, 10);
+    ns = strtoull(text, NULL, 10);
+    read_text(text, sizeof text, pid, "stat");
+    at = strrchr(text, ')');
+    for (int i = 0; at && i <= BEFORE; i++)
+        at = strchr(at + 1, ' ');
+    if (at)
+        sscanf(at, "%llu %llu", &user, &system);
+    return ns > 0 ? ns + user + system : 0;
 }
 
 static bool has_other_clock(int pid)
