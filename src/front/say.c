@@ -53,6 +53,7 @@ static void put(const char *line)
 {
     static const int of_writes[] = { SIGPIPE, SIGXFSZ };
     sigset_t ours, pending, before;
+    int saved = errno;
 
     sigpending(&pending);
     sigemptyset(&ours);
@@ -65,6 +66,7 @@ static void put(const char *line)
     while (sigtimedwait(&ours, NULL, &(struct timespec){ 0, 0 }) >= 0 || errno == EINTR)
         ;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
+    errno = saved;
 }
 
 static void say(const char *who, const char *format, va_list list)

@@ -10,7 +10,8 @@ struct collopt_execution;
 struct collopt_plan;
 
 /* Runs PLAN to its end; MPI_SUCCESS or an error code, the host's or MPI_ERR_NO_MEM.  ENTERED,
- * unless NULL: when this rank entered the call, by collopt_timing_begin(). */
+ * unless NULL: when this rank entered the call, or has sent the message that a short one begins
+ * with, by collopt_timing_begin(). */
 int collopt_execute(struct collopt_comm *c, struct collopt_plan *plan, const void *in, void *out,
                     uint64_t *entered);
 /* Of C's latest call: bytes sent by the host because a channel had no room. */
