@@ -7,6 +7,7 @@
 #include "kernels/superaccumulator.h"
 
 #include <fenv.h>
+#include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -265,32 +266,96 @@ static long many_squares(char *message, size_t room)
     return sum != right;
 }
 
-/* One lane of WIDTH reaches 2^53 units of the limbs that the numbers before call for: there, one
- * unit more is lost by rounding, and no other sum tells. */
-static long squares_at_the_limit(int width, char *message, size_t room)
-{
-    enum { TERMS = 128, GREAT = 8, SMALL = 119, WIDEST = 8 };
-    static double x[2 * TERMS * WIDEST];
-    const int n = TERMS * width;
-    const __int128 units = ((__int128)(n / 4 + GREAT * 16) << 46) + SMALL;
-    const double right = (double)units * 0x1p-46;
-    struct collopt_terms t = { .x = x, .y = x, .x_step = 1, .y_step = 1,
-                               .count = 2 * (size_t)n };
-    struct collopt_superaccumulator a;
-    double sum;
+/* Powers of 2, whose sums reach the limits of doubles' bits exactly: no other sum shows what
+ * rounding loses there.  A block of 0.5 calls for constants of its size; in the next one a lane of
+ * WIDTH has so many great numbers and then small ones. */
+struct powers {
+    int width, great, exponent, small_exponent;
+    int factors;                /* 1: a sum; 2: squares; 3: products of two equal vectors */
+    bool single;
+};
 
-    memset(x, 0, sizeof x);
+enum {
+    POWERS_TERMS = 128, POWERS_WIDEST = 8,
+    POWERS_MOST = 2 * POWERS_TERMS * POWERS_WIDEST
+};
+
+static void set_power(void *at, bool single, int i, int exponent)
+{
+    if (single)
+        ((float *)at)[i] = ldexpf(1, exponent);
+    else
+        ((double *)at)[i] = ldexp(1, exponent);
+}
+
+static void set_powers(void *at, const struct powers *p)
+{
+    int n = POWERS_TERMS * p->width;
+
+    memset(at, 0, POWERS_MOST * sizeof(double));
     for (int i = 0; i < n; i++)
-        x[i] = 0.5;
-    for (int i = 0; i < GREAT + SMALL; i++)
-        x[n + i * width] = i < GREAT ? 4.0 : 0x1p-23;
+        set_power(at, p->single, i, -1);
+    for (int i = 0; i < POWERS_TERMS; i++)
+        set_power(at, p->single, n + i * p->width,
+                  i < p->great ? p->exponent : p->small_exponent);
+}
+
+static double sum_of_powers(const struct powers *p)
+{
+    enum { UNIT = 60 };
+    int times = p->factors == 1 ? 1 : 2;
+    __int128 units = ((__int128)(POWERS_TERMS * p->width) << (UNIT - times))
+        + ((__int128)p->great << (UNIT + times * p->exponent))
+        + ((__int128)(POWERS_TERMS - p->great) << (UNIT + times * p->small_exponent));
+
+    return (double)units * 0x1p-60;
+}
+
+static long one_of_powers(const struct powers *p, char *message, size_t room)
+{
+    static double x[POWERS_MOST], y[POWERS_MOST];
+    struct collopt_terms t = { .x = x, .x_step = 1, .y_step = 1, .single = p->single,
+                               .count = 2 * (size_t)(POWERS_TERMS * p->width) };
+    double sum, right = sum_of_powers(p);
+    struct collopt_superaccumulator a;
+
+    set_powers(x, p);
+    set_powers(y, p);
+    t.y = p->factors == 1 ? NULL : p->factors == 2 ? x : y;
     collopt_exact_clear(&a);
     collopt_add_terms(&a, &t);
     sum = rounded(&a);
     if (sum != right)
-        snprintf(message, room, "isa %s, squares that reach 2^53 in a lane of %d: %a, should be %a",
-                 collopt_kernels_isa(), width, sum, right);
+        snprintf(message, room, "isa %s, %s, %d factors, lanes of %d, %d of 2^%d and %d of 2^%d: "
+                                "%a, should be %a", collopt_kernels_isa(),
+                 p->single ? "floats" : "doubles", p->factors, p->width, p->great, p->exponent,
+                 POWERS_TERMS - p->great, p->small_exponent, sum, right);
     return sum != right;
+}
+
+static long all_of_powers(struct powers *p, char *message, size_t room)
+{
+    long wrong = 0;
+
+    for (p->width = 1; p->width <= POWERS_WIDEST; p->width *= 2)
+        for (p->great = 1; p->great <= 64; p->great *= 2)
+            for (p->exponent = -4; p->exponent <= 8; p->exponent += 2)
+                for (p->small_exponent = -30; p->small_exponent <= -15; p->small_exponent += 3)
+                    wrong += wrong ? 0 : one_of_powers(p, message, room);
+    return wrong;
+}
+
+static long powers(char *message, size_t room)
+{
+    long wrong = 0;
+    struct powers p;
+
+    for (int single = 0; single < 2; single++)
+        for (p.factors = 1; p.factors <= 3; p.factors++) {
+            p.single = single;
+            wrong += wrong ? 0 : all_of_powers(&p, message, room);
+        }
+    return wrong;
 }
 
 /* Factors that are 0 by turns, of both vectors: all products are -0. */
@@ -404,8 +469,7 @@ long total_cases_run(char *message, size_t room)
     long wrong = many(message, room);
 
     wrong += wrong ? 0 : many_squares(message, room);
-    for (int width = 1; width <= 8; width *= 2)
-        wrong += wrong ? 0 : squares_at_the_limit(width, message, room);
+    wrong += wrong ? 0 : powers(message, room);
     wrong += wrong ? 0 : zero_products(message, room);
     wrong += wrong ? 0 : squares_less_products(message, room);
     wrong += wrong ? 0 : complex_sums("usual arithmetic", message, room);
