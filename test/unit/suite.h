@@ -8,12 +8,14 @@
  *         return suite_run("subject");
  *     }
  *
- * Each runs in a process of its own.  main() may give suite_tests() fixtures or another limit of
- * time first. */
+ * Each runs in a process of its own, unless main() calls suite_share_process() first.  It may also
+ * give suite_tests() fixtures or another limit of time. */
 #ifndef COLLOPT_TEST_UNIT_SUITE_H
 #define COLLOPT_TEST_UNIT_SUITE_H
 
 #include <check.h>
+#include <stdlib.h>
+#include <unistd.h>
 
 enum { SUITE_TIMEOUT = 600 };   /* seconds; a hang is to end, on a slow machine too */
 
@@ -37,6 +39,13 @@ static inline TCase *suite_tests(void)
     START_TEST(name)
 
 #define TEST(name) TESTS(name, 0, 1)
+
+/* All in one process, as ThreadSanitizer runs them: the next test sees what one leaves behind. */
+static inline void suite_share_process(void)
+{
+    setenv("CK_FORK", "no", 0);
+    alarm(SUITE_TIMEOUT);
+}
 
 /* Returns the exit status. */
 static inline int suite_run(const char *name)

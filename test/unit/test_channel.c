@@ -175,6 +175,7 @@ TEST(the_rest_of_a_message_is_known_before)
     }
     ck_assert_uint_eq(collopt_channel_rest(&to, COLLOPT_FETCHED + 1, &rest), 0);
     ck_assert(!collopt_channel_await(&to, COLLOPT_FETCHED, 1));
+    collopt_channel_close(&to);
     collopt_channel_free(&from);
     collopt_segment_drop();
 }
@@ -393,5 +394,6 @@ TEST(segments_are_found_by_their_token)
 
 int main(void)
 {
+    suite_share_process();
     return suite_run("channel");
 }

@@ -290,5 +290,6 @@ TESTS(no_room, 0, 2)
 
 int main(void)
 {
+    suite_share_process();
     return suite_run("journal");
 }
