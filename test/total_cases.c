@@ -223,6 +223,15 @@ static double rounded(const struct collopt_superaccumulator *a)
     return sum;
 }
 
+static double total(const struct collopt_terms *t)
+{
+    struct collopt_superaccumulator a;
+
+    collopt_exact_clear(&a);
+    collopt_add_terms(&a, t);
+    return rounded(&a);
+}
+
 /* So many equal elements that what was gained by them must be put away in between: twice as many as
  * lanes have room for. */
 static long many(char *message, size_t room)
@@ -233,12 +242,8 @@ static long many(char *message, size_t room)
                                                                                      : 16 << 20;
     const double right = (double)(n * (((unsigned __int128)1 << 53) - 1)) * 0x1p-52;
     struct collopt_terms t = { .x = &element, .x_step = 0, .count = n };
-    struct collopt_superaccumulator a;
-    double sum;
+    double sum = total(&t);
 
-    collopt_exact_clear(&a);
-    collopt_add_terms(&a, &t);
-    sum = rounded(&a);
     if (sum != right)
         snprintf(message, room, "isa %s, %zu times %a: %a, should be %a", isa, n, element, sum,
                  right);
@@ -254,12 +259,8 @@ static long many_squares(char *message, size_t room)
     const size_t n = 1 << 20;
     const double right = (double)(n * square) * 0x1p-104;
     struct collopt_terms t = { .x = &element, .y = &element, .count = n };
-    struct collopt_superaccumulator a;
-    double sum;
+    double sum = total(&t);
 
-    collopt_exact_clear(&a);
-    collopt_add_terms(&a, &t);
-    sum = rounded(&a);
     if (sum != right)
         snprintf(message, room, "isa %s, %zu times the square of %a: %a, should be %a",
                  collopt_kernels_isa(), n, element, sum, right);
@@ -317,14 +318,11 @@ static long one_of_powers(const struct powers *p, char *message, size_t room)
     struct collopt_terms t = { .x = x, .x_step = 1, .y_step = 1, .single = p->single,
                                .count = 2 * (size_t)(POWERS_TERMS * p->width) };
     double sum, right = sum_of_powers(p);
-    struct collopt_superaccumulator a;
 
     set_powers(x, p);
     set_powers(y, p);
     t.y = p->factors == 1 ? NULL : p->factors == 2 ? x : y;
-    collopt_exact_clear(&a);
-    collopt_add_terms(&a, &t);
-    sum = rounded(&a);
+    sum = total(&t);
     if (sum != right)
         snprintf(message, room, "isa %s, %s, %d factors, lanes of %d, %d of 2^%d and %d of 2^%d: "
                                 "%a, should be %a", collopt_kernels_isa(),
