@@ -1,4 +1,4 @@
-/* What collopt_exact_sum takes for a vector in memory, beside plain vectorized loops:
+/* Times collopt_exact_sum of a vector in memory beside plain vectorized loops:
  *
  *     LD_PRELOAD=libcollopt.so bench_totals [ELEMENTS]       10^6 elements; one rank
  *     COLLOPT_ISA=avx2 ...                                   on both sides

@@ -26,7 +26,7 @@ static int neighbour(const struct collopt_grid *g, int rank, int d, int by)
     return x < 0 || x >= g->side[d] ? -1 : collopt_grid_moved(g, rank, d, x);
 }
 
-/* What comes along the last dimension, whose ranks are consecutive, lies next to the rank's own. */
+/* The ranks of the last dimension are consecutive, so their blocks lie next to the rank's own. */
 static struct collopt_links links(const struct collopt_grid *g, int rank, int root)
 {
     struct collopt_links l = { .parent = -1 };

@@ -51,7 +51,7 @@ static inline bool collopt_groups_serve(const struct collopt_problem *p)
     return !p->topology->scattered || (p->commutative && !collopt_is_prefix(p->collective));
 }
 
-/* What the groups do with one another's results to make P's collective. */
+/* The collective that combines the results of the groups into that of P. */
 enum collopt_collective collopt_between(const struct collopt_problem *p);
 
 /* The node of RANK, and its number among the node's. */

@@ -80,7 +80,7 @@ enum {
     SKIPPED = 8                                 /* blocks after one that failed */
 };
 
-/* What the blocks of one call have gained, in units of the sums. */
+/* The sums of one call's blocks so far, in units of each sum. */
 struct squares {
     double most;                /* no term is greater; a power of 2, or 0: not known */
     bits_vector gained[SUMS];

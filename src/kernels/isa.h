@@ -17,8 +17,8 @@ const struct collopt_kernel *collopt_kernel(enum collopt_op op, enum collopt_typ
  * as it is, NaN included. doc/kernels.md says what infinities, NaN and -0 give. */
 const struct collopt_kernel *collopt_exact_kernel(enum collopt_type type);
 
-/* What vectors consist of.  Of complex numbers, real parts of the terms are added to the first of
- * two superaccumulators, imaginary ones to the second. */
+/* The numbers of a vector.  Complex terms are added to two superaccumulators: real parts to the
+ * first, imaginary parts to the second. */
 enum collopt_numbers { COLLOPT_REALS, COLLOPT_COMPLEX, COLLOPT_CONJUGATED /* those of x */ };
 
 /* Terms: x[0], x[x_step], x[2 * x_step] ..., or their products with those of y. */

@@ -275,9 +275,9 @@ static inline enum collopt_arrival collopt_channel_look(struct collopt_channel *
     return COLLOPT_THERE;
 }
 
-/* What is not in the first line of the next message, one of BYTES, if that is short: returns the
- * length of what lies at *REST from the beginning of a line on.  The receiver was told where the
- * next block is, which is of use and need not be true: there may be wider blocks since. */
+/* The part of the next message, of BYTES in all, that is not in the first cache line of its cell.
+ * Returns its length and sets *REST to its address; 0 if the message is long or has no such part.
+ * The address of a block is a hint of the sender's: it is wrong after blocks were widened. */
 static inline size_t collopt_channel_rest(const struct collopt_channel *ch, size_t bytes,
                                           const char **rest)
 {

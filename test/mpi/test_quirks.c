@@ -112,7 +112,7 @@ typedef void fortran_reduce_scatter(const int *in, int *out, MPI_Fint *counts, M
                                     MPI_Fint *op, MPI_Fint *comm, MPI_Fint *request,
                                     MPI_Fint *err);
 
-/* What the host's own requests have there, others may have not. */
+/* Does the request contain this address?  OF_A_REQUEST: bytes of the host's own requests. */
 static bool has_address(MPI_Request request, const void *address)
 {
     enum { OF_A_REQUEST = 0xd0 };

@@ -1,4 +1,4 @@
-/* What becomes of a tool whose standard output cannot be written. */
+/* A tool whose standard output cannot be written ends with a message and a status. */
 #ifndef COLLOPT_TOOLS_SHARED_OUTPUT_H
 #define COLLOPT_TOOLS_SHARED_OUTPUT_H
 

@@ -98,7 +98,8 @@ bool collopt_progress_lent(void)
     return atomic_load_explicit(&lent, memory_order_relaxed);
 }
 
-/* All threads see what is set under the lock; that the host is told may be later. */
+/* REGISTERED and PEEK are set under the lock, before another thread goes on.  The host may be told
+ * later. */
 void collopt_progress_begin(int (*go_on)(void))
 {
     bool first, mpich;
